@@ -98,7 +98,7 @@ create table log_records (
 
 create table ingest_accounting (
     ingest_id varchar not null,
-    at timestamp not null,
+    recorded_at timestamp not null,
     source varchar,
     signal varchar not null,
     outcome varchar not null,
