@@ -1,0 +1,55 @@
+# Every target sets up .venv by itself: a fresh machine needs make and python3 (3.11 or newer, with venv) and nothing else.
+# PYTHON=python3.12 make test   chooses the interpreter for a new .venv.
+
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+
+PYTHON ?= python3
+JOBS ?= 2
+BIN := .venv/bin
+# Rewritten after every successful install, so that a second `make` starts at once.
+STAMP := .venv/.installed
+TYPED := src instrumentation/src
+
+.PHONY: help setup demo test test-slow bench lint format clean
+
+help: ## List the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
+
+setup: $(STAMP) ## Create .venv with both packages, editable, and everything the tests need
+
+$(STAMP): pyproject.toml instrumentation/pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: remove .venv and run make PYTHON=python3.11")'
+	@echo "Installing into .venv (once; about a minute)"
+	@if command -v uv >/dev/null 2>&1; then \
+	    uv pip install --quiet --python $(BIN)/python -e '.[dev]' -e 'instrumentation[otlp]'; \
+	else \
+	    $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' -e 'instrumentation[otlp]'; \
+	fi
+	@touch $(STAMP)
+
+demo: $(STAMP) ## Score the traces that ship with the project and print the report
+	@$(BIN)/spanscore demo
+
+test: $(STAMP) ## Run the tests (a few minutes at most)
+	@$(BIN)/python -m pytest -n $(JOBS)
+
+test-slow: $(STAMP) ## Run the slow tests: wheels in a clean environment, long-running properties
+	@$(BIN)/python -m pytest -m slow
+
+bench: $(STAMP) ## Measure speed and memory; prints ratios taken in one run
+	@$(BIN)/python -m benchmarks
+
+lint: $(STAMP) ## Check formatting, style and types
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy $(TYPED)
+
+format: $(STAMP) ## Format the code and apply safe fixes
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+clean: ## Remove .venv, caches and builds
+	@rm -rf .venv dist instrumentation/dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
