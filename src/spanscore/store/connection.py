@@ -1,0 +1,178 @@
+"""Connections to the store's file: settings, waiting for the lock, and DuckDB's refusals in words a user can act on.
+
+Never open or read the database file by other means in a process that may hold it: POSIX file locks belong to the
+process, and closing any descriptor of the file gives DuckDB's lock away.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from spanscore.errors import StoreDamaged, StoreError, StoreLocked, StoreTooNew, StoreUnrecognised
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    _Setting = str | bool | int | float | list[str]
+
+DATABASE_NAME = "spanscore.duckdb"
+DEFAULT_WAIT_S = 5.0
+_FIRST_PAUSE_S = 0.01
+_LONGEST_PAUSE_S = 0.25
+_LOCK_HOLDER = re.compile(r"Conflicting lock is held in (?P<program>.*?) \(PID (?P<pid>\d+)\)")
+
+# Extensions come with the wheel; nothing is fetched, and no name in a query turns into a Python variable.
+_NO_SURPRISES: Mapping[str, _Setting] = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "allow_community_extensions": False,
+    "allow_unsigned_extensions": False,
+    "allow_persistent_secrets": False,
+    "python_enable_replacements": False,
+}
+
+
+def database_path(directory: Path) -> Path:
+    """The DuckDB file of the store in `directory`."""
+    return directory / DATABASE_NAME
+
+
+def default_memory_limit() -> str:
+    """DuckDB's memory limit: `$SPANSCORE_MEMORY_LIMIT`, else the smaller of 4 GiB and 60% of the memory there is."""
+    chosen = os.environ.get("SPANSCORE_MEMORY_LIMIT")
+    if chosen:
+        return chosen
+    present = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return f"{min(4 << 30, present * 6 // 10) >> 20}MiB"
+
+
+def default_threads() -> int:
+    """DuckDB's threads: `$SPANSCORE_THREADS`, else the processors this process may use."""
+    chosen = os.environ.get("SPANSCORE_THREADS")
+    if chosen:
+        return max(1, int(chosen))
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def connect_for_writing(
+    path: Path, *, wait_s: float, memory_limit: str | None, threads: int | None
+) -> duckdb.DuckDBPyConnection:
+    """A read-write connection, once no other process holds the file.
+
+    Raises:
+        StoreLocked: another process held the file for longer than `wait_s` [s].
+        StoreDamaged, StoreTooNew, StoreUnrecognised: DuckDB does not open the file.
+    """
+    config: dict[str, _Setting] = {
+        **_NO_SURPRISES,
+        "memory_limit": memory_limit or default_memory_limit(),
+        "threads": threads or default_threads(),
+        # 20,000 spans write some 30 MB of log; the default of 16 MB would rewrite row groups at every load.
+        "checkpoint_threshold": "256MiB",
+    }
+    connection = _waiting(path, wait_s, lambda: duckdb.connect(str(path), config=config))
+    for setting in ("set TimeZone = 'UTC'", "set enable_progress_bar = false"):
+        connection.execute(setting)
+    return connection
+
+
+def connect_for_reading(
+    path: Path, *, wait_s: float, timeout_s: float | None, memory_limit: str | None, threads: int | None
+) -> duckdb.DuckDBPyConnection:
+    """A read-only connection that reaches no other file, no network and no setting.
+
+    Raises:
+        StoreLocked: another process held the file for longer than `wait_s` [s].
+        StoreDamaged, StoreTooNew, StoreUnrecognised: DuckDB does not open the file.
+    """
+    config: dict[str, _Setting] = {
+        **_NO_SURPRISES,
+        "memory_limit": memory_limit or default_memory_limit(),
+        "threads": threads or default_threads(),
+        "temp_directory": "",
+        "max_temp_directory_size": "0B",
+    }
+    if timeout_s is not None:
+        # A SET would not reach cursors of the connection.
+        config["max_execution_time"] = max(1, round(timeout_s * 1000))
+    connection = _waiting(path, wait_s, lambda: duckdb.connect(str(path), read_only=True, config=config))
+    # The order is forced: the zone before external access goes, the lock of the configuration last.
+    for setting in (
+        "set TimeZone = 'UTC'",
+        "set enable_progress_bar = false",
+        "set enable_external_access = false",
+        "set lock_configuration = true",
+    ):
+        connection.execute(setting)
+    return connection
+
+
+def _waiting(path: Path, wait_s: float, connect: Callable[[], duckdb.DuckDBPyConnection]) -> duckdb.DuckDBPyConnection:
+    deadline = time.monotonic() + wait_s
+    pause = _FIRST_PAUSE_S
+    while True:
+        try:
+            return connect()
+        except duckdb.Error as error:
+            refusal = _refusal(path, error, wait_s)
+            left = deadline - time.monotonic()
+            if not isinstance(refusal, StoreLocked) or left <= 0:
+                raise refusal from error
+            # Jitter keeps several waiting readers from arriving together.
+            time.sleep(min(left, pause * random.uniform(0.5, 1.0)))  # noqa: S311
+            pause = min(pause * 2, _LONGEST_PAUSE_S)
+
+
+def _refusal(path: Path, error: duckdb.Error, wait_s: float) -> StoreError:
+    text = str(error)
+    if "Could not set lock on file" in text:
+        return StoreLocked(
+            f"The store `{path}` is held by {_holder(text)}, still after waiting {wait_s:g} s.\n"
+            "  Let it finish or close it, then run this again."
+        )
+    if "different configuration than existing connections" in text:
+        return StoreLocked(
+            f"The store `{path}` is already open in this process (PID {os.getpid()}) in another way.\n"
+            "  Close that connection first."
+        )
+    if "not a valid DuckDB database file" in text:
+        return StoreUnrecognised(
+            f"`{path}` is not a DuckDB file, so it is not a spanscore store.\n"
+            "  It is left as it is: name another directory with --store, or move the file away."
+        )
+    if "version number" in text and "can only read" in text:
+        return StoreTooNew(
+            f"`{path}` was written by a DuckDB this one (version {duckdb.__version__}) cannot read.\n"
+            "  Upgrade spanscore, or read the store with the version that wrote it."
+        )
+    if isinstance(error, duckdb.IOException) and ("Cannot open file" in text or "Permission denied" in text):
+        return StoreError(f"The store `{path}` cannot be opened: {_first_line(text)}\n  Check its owner and its mode.")
+    return StoreDamaged(
+        f"DuckDB refuses the store `{path}`: {_first_line(text)}\n"
+        "  Keep a copy of the directory, then restore a backup or load the captured files into a new store."
+    )
+
+
+def _holder(text: str) -> str:
+    match = _LOCK_HOLDER.search(text)
+    if match is None:
+        return "another process"
+    pid = match["pid"]
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        words = []
+    command = " ".join(word.decode("utf-8", "replace") for word in words if word) or match["program"]
+    printable = "".join(character if character.isprintable() else " " for character in command[:200])
+    return f"process {pid} (`{printable}`)"
+
+
+def _first_line(text: str) -> str:
+    return text.strip().splitlines()[0]

@@ -1,0 +1,62 @@
+-- Temporary macros of the writing connection: from Arrow's any-value structs to the types of the tables.
+
+-- variant_value: an attribute value with its own type; NULL for the empty any-value.
+create or replace temp macro variant_value(v) as
+    case
+        when v.string_value is not null then v.string_value::variant
+        when v.int_value is not null then v.int_value::variant
+        when v.double_value is not null then v.double_value::variant
+        when v.bool_value is not null then v.bool_value::variant
+        when v.json_value is not null then v.json_value::json::variant
+        when v.bytes_value is not null then v.bytes_value::variant
+    end;
+
+-- attribute_map: a list of key-value pairs as a map; an absent list is the empty map, as on the wire.
+create or replace temp macro attribute_map(pairs) as
+    map_from_entries(
+        list_transform(coalesce(pairs, []), lambda pair: struct_pack(k := pair.key, v := variant_value(pair.value)))
+    );
+
+-- wire_time: nanoseconds since the epoch as a timestamp; NULL where the wire says 0 or more than a timestamp can hold.
+create or replace temp macro wire_time(unix_nano) as
+    case
+        when unix_nano between 1 and 9223372036854775806 then make_timestamp_ns(try_cast(unix_nano as bigint))
+    end;
+
+-- attribute_content: a map as text that equals that of another map when keys, types and values are the same in any order.
+create or replace temp macro attribute_content(attributes) as
+    list_sort(
+        list_transform(
+            map_keys(attributes),
+            lambda k: struct_pack(k := k, t := variant_typeof(attributes[k]), v := attributes[k]::varchar)
+        )
+    );
+
+-- event_list, link_list: all events or links of a span as one value, in their order.
+create or replace temp macro event_list(event_index, time_unix_nano, name, attributes, dropped_attributes_count) as
+    list(
+        struct_pack(
+            event_index := event_index,
+            time_unix_nano := time_unix_nano,
+            name := name,
+            attributes := attributes,
+            dropped_attributes_count := dropped_attributes_count
+        )
+        order by event_index
+    );
+
+create or replace temp macro link_list(
+    link_index, linked_trace_id, linked_span_id, trace_state, flags, attributes, dropped_attributes_count
+) as
+    list(
+        struct_pack(
+            link_index := link_index,
+            linked_trace_id := linked_trace_id,
+            linked_span_id := linked_span_id,
+            trace_state := trace_state,
+            flags := flags,
+            attributes := attributes,
+            dropped_attributes_count := dropped_attributes_count
+        )
+        order by link_index
+    );

@@ -1,0 +1,119 @@
+"""Reading sessions: a connection that can read the store and nothing else, and runs one SELECT at a time."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from spanscore.errors import QueryError, QueryTimeout, StoreMissing
+from spanscore.store.connection import DEFAULT_WAIT_S, connect_for_reading, database_path
+from spanscore.store.migrate import require_current
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    Parameters = Sequence[object] | Mapping[str, object]
+
+
+class ReadSession:
+    """A locked-down read-only connection. Parameters are bound, never spliced."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, path: Path, timeout_s: float | None) -> None:
+        """Use `read_session`."""
+        self.connection = connection
+        """For our own statements, such as temporary views; text from a user goes through the methods."""
+        self.path = path
+        self.timeout_s = timeout_s
+
+    def rows(self, sql: str, parameters: Parameters | None = None) -> list[tuple[Any, ...]]:
+        """All rows of one SELECT."""
+        self.check(sql)
+        with self.refusals():
+            return self.connection.execute(sql, parameters).fetchall()
+
+    def arrow(self, sql: str, parameters: Parameters | None = None) -> pa.Table:
+        """The rows of one SELECT as an Arrow table; VARIANT columns must be cast in the query."""
+        self.check(sql)
+        with self.refusals():
+            return self.connection.execute(sql, parameters).to_arrow_table()
+
+    def check(self, sql: str) -> None:
+        """Refuses everything but exactly one SELECT.
+
+        A SELECT that writes in a CTE passes here; the read-only file refuses it.
+
+        Raises:
+            QueryError: it does not parse, or is no single SELECT.
+        """
+        with self.refusals():
+            statements = self.connection.extract_statements(sql)
+        if len(statements) != 1:
+            raise QueryError(f"Expected one SELECT statement, got {len(statements)} statements.")
+        kind = statements[0].type
+        if kind != duckdb.StatementType.SELECT:
+            raise QueryError(
+                f"Only SELECT is allowed here, and this is {kind.name}.\n"
+                "  The store is read only; FROM, WITH, VALUES, DESCRIBE and SUMMARIZE count as SELECT."
+            )
+
+    @contextmanager
+    def refusals(self) -> Iterator[None]:
+        """Turns DuckDB's errors into `QueryError`, and an exceeded time limit into `QueryTimeout`."""
+        try:
+            yield
+        except duckdb.InterruptException as error:
+            limit = "its time limit" if self.timeout_s is None else f"the {self.timeout_s:g} s it was allowed"
+            raise QueryTimeout(
+                f"The query was stopped: it ran longer than {limit}.\n  Narrow it down, or allow more with --timeout."
+            ) from error
+        except duckdb.OutOfMemoryException as error:
+            raise QueryError(
+                f"The query needs more memory than it may use: {str(error).splitlines()[0]}\n"
+                "  Narrow it down, or allow more with SPANSCORE_MEMORY_LIMIT."
+            ) from error
+        except duckdb.Error as error:
+            raise QueryError(str(error)) from error
+
+
+@contextmanager
+def read_session(
+    directory: Path,
+    *,
+    wait_s: float = DEFAULT_WAIT_S,
+    timeout_s: float | None = None,
+    memory_limit: str | None = None,
+    threads: int | None = None,
+) -> Iterator[ReadSession]:
+    """A reading session on the store in `directory`. While it is open no loader can write: leave it soon.
+
+    Args:
+        directory: of the store.
+        wait_s: how long to wait for a writer to let go of the store [s].
+        timeout_s: how long one query may run [s]; None = as long as it takes.
+        memory_limit: DuckDB's, such as "2GiB"; None = `$SPANSCORE_MEMORY_LIMIT` or a share of what there is.
+        threads: DuckDB's; None = `$SPANSCORE_THREADS` or one per processor.
+
+    Raises:
+        StoreMissing: there is no store.
+        StoreLocked: a writer held the store for longer than `wait_s`.
+        StoreOutdated, StoreTooNew, StoreUnrecognised, StoreDamaged: it cannot be read.
+    """
+    path = database_path(directory)
+    if not path.exists():
+        raise StoreMissing(
+            f"There is no store in `{directory}`.\n"
+            "  Make one with `spanscore ingest` or `spanscore collect`, or name another directory with --store."
+        )
+    connection = connect_for_reading(
+        path, wait_s=wait_s, timeout_s=timeout_s, memory_limit=memory_limit, threads=threads
+    )
+    try:
+        require_current(connection, path)
+        yield ReadSession(connection, path, timeout_s)
+    finally:
+        connection.close()

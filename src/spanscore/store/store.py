@@ -1,0 +1,134 @@
+"""The store opened for writing: loads telemetry, keeps the trajectory up to date."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from spanscore.errors import StoreError
+from spanscore.store import load
+from spanscore.store.connection import DEFAULT_WAIT_S, connect_for_writing, database_path
+from spanscore.store.counts import LoadCounts, ManifestRow, SignalCounts
+from spanscore.store.migrate import migrate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+    from types import TracebackType
+
+    import duckdb
+
+    from spanscore.otlp import RawTables
+
+
+class Store:
+    """One writer's hold on a store directory. While it is open no other process can read the store: close it soon."""
+
+    def __init__(self, directory: Path, connection: duckdb.DuckDBPyConnection) -> None:
+        """Use `Store.open`."""
+        self.directory = directory
+        self.connection = connection
+
+    @classmethod
+    def open(
+        cls,
+        directory: Path,
+        *,
+        wait_s: float = DEFAULT_WAIT_S,
+        memory_limit: str | None = None,
+        threads: int | None = None,
+    ) -> Self:
+        """Opens the store in `directory` for writing; makes it when there is none, and migrates it when it is older.
+
+        Args:
+            directory: created, for its owner only, when missing.
+            wait_s: how long to wait for another process to let go of the store [s].
+            memory_limit: DuckDB's, such as "2GiB"; None = `$SPANSCORE_MEMORY_LIMIT` or a share of what there is.
+            threads: DuckDB's; None = `$SPANSCORE_THREADS` or one per processor.
+
+        Raises:
+            StoreLocked: another process holds the store.
+            StoreTooNew, StoreUnrecognised, StoreDamaged: the file cannot be used; it is left as it is.
+        """
+        try:
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(
+                f"The store directory `{directory}` cannot be made: {error.strerror}.\n  Name another one with --store."
+            ) from error
+        path = database_path(directory)
+        connection = connect_for_writing(path, wait_s=wait_s, memory_limit=memory_limit, threads=threads)
+        try:
+            path.chmod(0o600)
+            migrate(connection, path)
+            from spanscore.store import derive
+
+            derive.install(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return cls(directory, connection)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Lets go of the store. Closing writes the log into the file."""
+        self.connection.close()
+
+    def load(self, tables: RawTables, *, source: str, manifest: ManifestRow | None = None) -> LoadCounts:
+        """Stores what is new of one batch (about 20,000 spans at most) in one transaction.
+
+        The same batch again stores nothing. The traces that got rows wait in `pending_traces` for `derive`.
+
+        Args:
+            tables: what a decoder made of one file chunk or of some spool records.
+            source: where it came from, for the accounting: "otlp/http", a file name, …
+            manifest: spool position to record with the rows.
+
+        Raises:
+            StoreError: nothing was stored, or a failed commit leaves it open: reopen and read `manifest()`.
+        """
+        return load.load_tables(self.connection, tables, source=source, manifest=manifest)
+
+    def record_rejected(
+        self, *, source: str, spans: Mapping[str, int] | None = None, log_records: Mapping[str, int] | None = None
+    ) -> None:
+        """Accounts for what could not be decoded at all, as reason -> count."""
+        counts = LoadCounts(spans=_all_rejected(spans or {}), log_records=_all_rejected(log_records or {}))
+        load.record_counts(self.connection, counts, source=source)
+
+    def manifest(self) -> dict[str, int]:
+        """How far each spool segment has been loaded: segment -> offset of the next record [bytes]."""
+        rows = self.connection.execute(
+            "select segment, max(end_offset) from spool_manifest group by segment"
+        ).fetchall()
+        return dict(rows)
+
+    def forget_segments(self, segments: list[str]) -> None:
+        """Drops the manifest rows of spool segments that have been deleted."""
+        self.connection.execute(
+            "delete from spool_manifest where segment in (select unnest($1::varchar[]))", [segments]
+        )
+
+    def derive(self, progress: Callable[[int, int], None] | None = None) -> int:
+        """Rebuilds the trajectory of every trace that got rows since it was last built, and returns how many.
+
+        Args:
+            progress: told (traces done, traces in all) as it goes.
+        """
+        from spanscore.store import derive
+
+        return derive.derive(self.connection, progress)
+
+    def checkpoint(self) -> None:
+        """Writes the write-ahead log into the file: what was loaded before is then safe without the spool."""
+        self.connection.execute("checkpoint")
+
+
+def _all_rejected(reasons: Mapping[str, int]) -> SignalCounts:
+    return SignalCounts(received=sum(reasons.values()), rejected=dict(reasons))
