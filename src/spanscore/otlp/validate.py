@@ -1,0 +1,114 @@
+"""Flat tables to checked RawTables: a span without valid ids is counted and left out, the rest is kept and noted."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from spanscore.otlp.flatten import FlatLogs, FlatTable, FlatTraces
+from spanscore.otlp.schema import LOG_RECORDS, SPAN_EVENTS, SPAN_LINKS, SPANS, RawTables
+
+TRACE_ID_BYTES = 16
+SPAN_ID_BYTES = 8
+BAD_PARENT_ID = "bad_parent_id"
+BAD_LINK_ID = "bad_link_id"
+
+
+def checked_traces(flat: FlatTraces) -> RawTables:
+    """The tables without the spans whose trace or span id is invalid, which are counted by reason."""
+    trace_is_valid = _is_id(flat.spans.table["trace_id"], TRACE_ID_BYTES)
+    span_is_valid = _is_id(flat.spans.table["span_id"], SPAN_ID_BYTES)
+    spans = _with_problems(flat)
+    events, links = flat.events.table, flat.links.table
+    keep = pc.and_(trace_is_valid, span_is_valid)
+    rejected = {
+        "invalid_trace_id": _count(pc.invert(trace_is_valid)),
+        "invalid_span_id": _count(pc.and_not(trace_is_valid, span_is_valid)),
+    }
+    if any(rejected.values()):
+        spans = spans.filter(keep)
+        events, links = _of_kept_spans(events, keep), _of_kept_spans(links, keep)
+    return RawTables(
+        resources=flat.resources.table,
+        scopes=flat.scopes.table,
+        spans=spans.combine_chunks(),
+        span_events=events,
+        span_links=links,
+        rejected_spans={reason: count for reason, count in rejected.items() if count},
+    )
+
+
+def checked_logs(flat: FlatLogs) -> RawTables:
+    """The tables; an invalid trace or span id of a log record is null, as OTLP asks."""
+    records = _with_valid_ids(flat.log_records.table, trace_id="trace_id", span_id="span_id")
+    return RawTables(resources=flat.resources.table, scopes=flat.scopes.table, log_records=records)
+
+
+def _is_id(ids: pa.ChunkedArray, size: int) -> pa.ChunkedArray:
+    return pc.and_(pc.equal(pc.binary_length(ids), size), pc.not_equal(ids, bytes(size)))
+
+
+def _count(mask: pa.ChunkedArray) -> int:
+    return int(pc.sum(mask).as_py() or 0)
+
+
+def _of_kept_spans(children: pa.Table, keep: pa.ChunkedArray) -> pa.Table:
+    keep = keep.combine_chunks()
+    renumbered = pc.subtract(pc.cumulative_sum(keep.cast(pa.int64())), 1)
+    children = children.filter(keep.take(children["span_index"]))
+    place = children.schema.get_field_index("span_index")
+    return children.set_column(place, "span_index", renumbered.take(children["span_index"]))
+
+
+def _with_valid_ids(table: pa.Table, *, trace_id: str, span_id: str) -> pa.Table:
+    for name, size in ((trace_id, TRACE_ID_BYTES), (span_id, SPAN_ID_BYTES)):
+        ids = table[name]
+        valid = pc.if_else(_is_id(ids, size), ids, pa.scalar(None, ids.type))
+        table = table.set_column(table.schema.get_field_index(name), name, valid)
+    return table
+
+
+def _with_problems(flat: FlatTraces) -> pa.Table:
+    """The spans with invalid parent ids as null and everything odd about them, their owners and their parts noted."""
+    spans = flat.spans.table
+    parents = spans["parent_span_id"]
+    is_sent = pc.greater(pc.binary_length(parents), 0)
+    is_valid = _is_id(parents, SPAN_ID_BYTES)
+    is_bad = pc.and_not(is_sent, is_valid)
+    if pc.any(pc.invert(is_valid)).as_py():
+        place = SPANS.get_field_index("parent_span_id")
+        spans = spans.set_column(
+            place, "parent_span_id", pc.if_else(is_valid, parents, pa.scalar(None, parents.type))
+        )
+    problems: dict[int, set[str]] = defaultdict(set)
+    if pc.any(is_bad).as_py():
+        _note(problems, {BAD_PARENT_ID: pc.indices_nonzero(is_bad)})
+    _note(problems, flat.spans.odd_rows)
+    for part in (flat.events, flat.links):
+        span_index = part.table["span_index"].combine_chunks()
+        _note(problems, {reason: span_index.take(rows) for reason, rows in part.odd_rows.items()})
+    for owner, key in ((flat.resources, "resource_index"), (flat.scopes, "scope_index")):
+        _note(problems, _spans_of(owner, spans[key]))
+    if not problems:
+        return spans
+    column: list[list[str] | None] = [None] * len(spans)
+    for row, reasons in problems.items():
+        column[row] = sorted(reasons)
+    place = SPANS.get_field_index("problems")
+    return spans.set_column(place, SPANS.field("problems"), pa.array(column, SPANS.field("problems").type))
+
+
+def _spans_of(owner: FlatTable, owner_of_span: pa.ChunkedArray) -> dict[str, pa.Array]:
+    return {
+        reason: pc.indices_nonzero(pc.is_in(owner_of_span, value_set=rows.cast(pa.int64())))
+        for reason, rows in owner.odd_rows.items()
+    }
+
+
+def _note(problems: dict[int, set[str]], odd_rows: Mapping[str, pa.Array]) -> None:
+    for reason, rows in odd_rows.items():
+        for row in rows.to_pylist():
+            problems[row].add(reason)
