@@ -1,0 +1,223 @@
+"""The spool: what was acknowledged is here, on disk and synced, before the acknowledgement leaves.
+
+Append-only segments of about 16 MiB. A segment is never reopened for writing: every start begins a new one, so nothing
+is ever written after a torn record. Whoever appends while nobody else does writes and syncs at once; whoever comes
+meanwhile is gathered into the next write, so one sync serves many requests.
+"""
+
+import contextlib
+import fcntl
+import logging
+import os
+import re
+import secrets
+import threading
+import time
+from collections import deque
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from spanscore.collector.records import SpoolRecord
+from spanscore.errors import CollectorRunning, SpoolUnavailable
+
+SEGMENT_BYTES = 16 << 20
+BATCH_REQUESTS = 256
+QUARANTINE = "quarantine"
+_SEGMENT_NAME = re.compile(r"\d{20}-[0-9a-f]{8}\.spool")
+
+log = logging.getLogger(__name__)
+
+
+class Spool:
+    """The writing end; safe to use from many threads."""
+
+    def __init__(
+        self, directory: Path, *, segment_bytes: int = SEGMENT_BYTES, batch_requests: int = BATCH_REQUESTS
+    ) -> None:
+        """Takes the directory for this process.
+
+        Raises:
+            CollectorRunning: another process has it.
+        """
+        self.directory = directory
+        self._segment_bytes = segment_bytes
+        self._batch_requests = batch_requests
+        self._mutex = threading.Lock()
+        self._waiting: deque[_Append] = deque()
+        self._has_leader = False
+        self._is_closed = False
+        self._segment: _Segment | None = None
+        self._synced: dict[str, int] = {}
+        self._lock_fd = _take(directory)
+        earlier = segment_paths(directory)
+        self._last_stamp = int(earlier[-1].name[:20]) if earlier else 0
+
+    def append(self, record: SpoolRecord) -> None:
+        """Returns once the record is synced to disk.
+
+        Raises:
+            SpoolUnavailable: it could not be written; the caller may try again later.
+        """
+        mine = _Append(record)
+        with self._mutex:
+            if self._is_closed:
+                raise SpoolUnavailable("The spool is closed: the collector is stopping.")
+            self._waiting.append(mine)
+            is_leader = not self._has_leader
+            self._has_leader = True
+        if not is_leader:
+            mine.woken.wait()
+        if is_leader or mine.leads_next:
+            self._lead()
+        if mine.error is not None:
+            raise SpoolUnavailable(f"The spool `{self.directory}` cannot be written: {mine.error}.") from mine.error
+
+    def synced(self) -> dict[str, int]:
+        """Per segment of this process, up to which offset it is on disk [bytes]."""
+        with self._mutex:
+            return dict(self._synced)
+
+    def live_segment(self) -> str | None:
+        """Name of the segment that is still being written."""
+        segment = self._segment
+        return None if segment is None else segment.path.name
+
+    def close(self) -> None:
+        """Refuses further records, closes the segment and gives the directory back."""
+        with self._mutex:
+            if self._is_closed:
+                return
+            self._is_closed = True
+        while self._has_leader:
+            time.sleep(0.001)
+        if self._segment is not None:
+            self._segment.close()
+        os.close(self._lock_fd)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def _lead(self) -> None:
+        """Writes one batch, this thread's record among it, and hands over to whoever came meanwhile."""
+        with self._mutex:
+            batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), self._batch_requests))]
+        error: OSError | None = OSError("writing was interrupted")
+        try:
+            self._commit([item.record for item in batch])
+            error = None
+        except OSError as problem:
+            log.error("The spool could not be written: %s", problem)
+            error = problem
+        finally:
+            with self._mutex:
+                self._has_leader = bool(self._waiting)
+                if self._waiting:
+                    self._waiting[0].leads_next = True
+                    self._waiting[0].woken.set()
+            for item in batch:
+                item.error = error
+                item.woken.set()
+
+    def _commit(self, records: list[SpoolRecord]) -> None:
+        """Writes the records and syncs them, or abandons the segment where it was last synced."""
+        segment = self._segment
+        if segment is None:
+            segment = self._segment = self._begin_segment()
+        try:
+            segment.write([part for record in records for part in (record.header(), record.payload)])
+        except BaseException:
+            # After a failed sync the kernel may call the lost pages clean: this file is not to be trusted again.
+            self._segment = None
+            segment.abandon()
+            raise
+        with self._mutex:
+            self._synced[segment.path.name] = segment.synced
+        if segment.synced >= self._segment_bytes:
+            self._segment = None
+            segment.close()
+
+    def _begin_segment(self) -> "_Segment":
+        self._last_stamp = max(time.time_ns(), self._last_stamp + 1)
+        name = f"{self._last_stamp:020d}-{secrets.token_hex(4)}.spool"
+        segment = _Segment(self.directory / name)
+        with self._mutex:
+            self._synced[name] = 0
+        return segment
+
+
+class _Append:
+    __slots__ = ("error", "leads_next", "record", "woken")
+
+    def __init__(self, record: SpoolRecord) -> None:
+        self.record = record
+        self.woken = threading.Event()
+        self.leads_next = False
+        self.error: OSError | None = None
+
+
+class _Segment:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.synced = 0
+        self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        try:
+            sync_directory(path.parent)
+        except OSError:
+            self.abandon()
+            raise
+
+    def write(self, parts: list[bytes]) -> None:
+        total = sum(map(len, parts))
+        written = os.writev(self._fd, parts)
+        if written < total:
+            rest = memoryview(b"".join(parts))
+            while written < total:
+                written += os.write(self._fd, rest[written:])
+        os.fdatasync(self._fd)
+        self.synced += total
+
+    def abandon(self) -> None:
+        log.error("Segment `%s` is given up at byte %d; a new one is begun", self.path, self.synced)
+        with contextlib.suppress(OSError):
+            os.ftruncate(self._fd, self.synced)
+        self.close()
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):
+            os.close(self._fd)
+
+
+def segment_paths(directory: Path) -> list[Path]:
+    """The segments of a spool, oldest first."""
+    return sorted(path for path in directory.iterdir() if _SEGMENT_NAME.fullmatch(path.name))
+
+
+def sync_directory(directory: Path) -> None:
+    """Makes the names in a directory durable."""
+    fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _take(directory: Path) -> int:
+    """The descriptor that holds the directory's lock; the kernel lets go of it however the process ends."""
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    sync_directory(directory.parent)
+    fd = os.open(directory / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        holder = os.pread(fd, 32, 0).decode("ascii", "replace").strip() or "unknown"
+        os.close(fd)
+        raise CollectorRunning(
+            f"Another collector (PID {holder}) is using `{directory.parent}`. Stop it, or name another --store."
+        ) from None
+    os.ftruncate(fd, 0)
+    os.pwrite(fd, str(os.getpid()).encode(), 0)
+    return fd
