@@ -1,0 +1,13 @@
+-- Per tool: how often it was run, how often it failed. Transfer tools are handoffs and agents called as tools are agents: neither is here.
+select
+    tool_name,
+    count(*) filter (where executed) as executed,
+    count(*) filter (where not executed) as only_requested,
+    count(*) filter (where status = 'error') as errors,
+    count(distinct run_id) as runs,
+    quantile_cont(duration_s, 0.5) as median_s,
+    quantile_disc(duration_s, 0.95) as p95_s
+from tool_calls
+where not is_handoff and not is_agent_tool
+group by tool_name
+order by executed desc, tool_name nulls last

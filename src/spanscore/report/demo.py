@@ -1,0 +1,78 @@
+"""What the demo shows: the list of runs, one of them as a tree, tables per agent and model, and queries to try."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from spanscore.report import aggregates, figures
+from spanscore.report.runs import RunFilters, list_runs, runs_table
+from spanscore.report.terminal import console, plain
+from spanscore.report.trace import read_trace
+from spanscore.report.tree import BRIEF, render_run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rich.console import Console
+
+    from spanscore.demo import Sent
+    from spanscore.store import ReadSession
+
+_QUERIES = {
+    "Which tools fail": (
+        "select tool_name, count(*) as calls, count(*) filter (where status = 'error') as failed "
+        "from tool_calls where not is_handoff group by all order by failed desc, calls desc"
+    ),
+    "Tokens and cost of each step of the run above": (
+        "select agent_name, finish_reason, input_tokens, output_tokens, cost_usd from llm_calls "
+        "where starts_with(run_id, '{run}') order by started_at"
+    ),
+    "The raw attributes behind it all": (
+        "select name, scope_name, map_keys(attributes) as keys from spans where starts_with(trace_id, '{run}') limit 5"
+    ),
+}
+
+
+def print_demo(session: ReadSession, sent: Sent, directory: Path) -> None:
+    """Print the whole demo on standard output."""
+    out = console()
+    requests = f"{sent.grpc_requests} OTLP/gRPC and {sent.http_requests} OTLP/HTTP requests"
+    out.print(
+        f"Sent {sent.captures} captures as {requests} to a collector; stored in {sent.seconds:.1f} s.", soft_wrap=True
+    )
+    runs = list_runs(session, RunFilters(sort="oldest")).rows
+    _heading(out, f"{len(runs)} runs", "spanscore traces")
+    out.print(runs_table(runs, width=out.width))
+
+    shown = max(runs, key=lambda row: (row["handoffs"] or 0, row["agent_invocations"] or 0))
+    short = figures.short_id(shown["run_id"])
+    _heading(out, "The run with the most handoffs", f"spanscore trace {short}")
+    for part in render_run(read_trace(session, shown["run_id"])[0], BRIEF):
+        out.print(part)
+
+    for title, table in (
+        ("Per agent", aggregates.per_agent(session)),
+        ("Per model", aggregates.per_model(session)),
+        ("Per tool", aggregates.per_tool(session)),
+        ("Handoffs", aggregates.handoffs(session)),
+    ):
+        _heading(out, title, None)
+        out.print(table)
+    out.print(aggregates.latency_line(session))
+
+    place = f"--store {shlex.quote(str(directory))}"
+    _heading(out, "Try", None)
+    for question, query in _QUERIES.items():
+        out.print(Text(f"# {question}", style="dim"))
+        out.print(Text(f'spanscore sql {place} "{query.format(run=short)}"'), soft_wrap=True)
+    out.print(
+        Text(f"\nThe store stays in {plain(directory)}. Look at it with: spanscore doctor {place}"), soft_wrap=True
+    )
+
+
+def _heading(out: Console, title: str, command: str | None) -> None:
+    out.print()
+    out.print(Text(title, style="bold").append("" if command is None else f"   ({command})", style="dim"))

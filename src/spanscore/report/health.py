@@ -1,0 +1,74 @@
+"""The answer of `spanscore doctor` for a person."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from spanscore.report import figures
+from spanscore.report.documents import print_json
+from spanscore.report.tables import Column, counted, grid, named
+from spanscore.report.terminal import console, plain, shorten
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def print_health(document: dict[str, Any], form: str) -> None:
+    """Print the examination as `text` or `json` on standard output."""
+    if form == "json":
+        print_json(document)
+        return
+    out = console()
+    contents = document["contents"]
+    versions = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in document["versions"].items())
+    _line(out, "store", document["store"])
+    _line(out, "versions", versions or None)
+    _line(
+        out,
+        "holds",
+        f"{figures.count(contents['spans'])} spans of {figures.count(contents['traces'])} traces, "
+        f"{figures.count(contents['log_records'])} log records, {figures.count(contents['runs'])} runs",
+    )
+    _line(out, "last received", figures.when(contents["last_received_at"]))
+    _line(out, "collector", _collector(document["collector"]))
+    _line(out, "waiting", _waiting(document))
+    out.print()
+    rows = [{"signal": signal.replace("_", " "), **balance} for signal, balance in document["accounting"].items()]
+    outcomes = [counted(key) for key in ("received", "stored", "duplicate", "conflict")]
+    rejected = Column("rejected", lambda row: sum(row["rejected"].values()), right=True)
+    out.print(grid(rows, [named("signal"), *outcomes, rejected, Column("why", _reasons)]))
+    if document["findings"]:
+        columns = [named("kind", "finding"), counted("n"), counted("traces"), named("example_run_id", "look at")]
+        out.print(grid(document["findings"], columns))
+    for advice in document["advice"]:
+        out.print(Text("! ", style="bold yellow").append_text(plain(advice)), soft_wrap=True)
+    if not document["advice"]:
+        out.print(Text("All is well.", style="green"))
+
+
+def _line(out: Console, label: str, value: str | None) -> None:
+    out.print(Text(f"{label:<14}", style="bold").append_text(plain(value)), soft_wrap=True)
+
+
+def _collector(status: dict[str, Any] | None) -> str:
+    if status is None:
+        return "none has run on this store"
+    if not status["is_running"]:
+        return f"not running (stopped, last seen {figures.when(status['updated_at'])})"
+    places = [f"{kind} {status[kind]}" for kind in ("grpc", "http") if status[kind]]
+    return f"running, PID {status['pid']}, {', '.join(places)}"
+
+
+def _waiting(document: dict[str, Any]) -> str:
+    spool = document["spool"]
+    spans = "many" if spool["waiting_spans"] is None else figures.count(spool["waiting_spans"])
+    return (
+        f"{spans} spans in the spool ({figures.size(spool['waiting_bytes'])}), "
+        f"{figures.count(document['contents']['pending_traces'])} traces to derive"
+    )
+
+
+def _reasons(row: dict[str, Any]) -> str:
+    return shorten(", ".join(f"{n} {reason}" for reason, n in row["rejected"].items()), 100)

@@ -1,0 +1,49 @@
+"""Progress bars: on standard error, only on a terminal, gone when done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from spanscore.report.terminal import error_console
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """What the work calls as it goes on."""
+
+    bytes: Callable[[int], None]
+    traces: Callable[[int, int], None]
+
+
+@contextmanager
+def progress(total_bytes: int | None = None) -> Iterator[Bars]:
+    """Bars for reading `total_bytes` [bytes] (None: nothing is read) and for deriving traces.
+
+    Yields:
+        callables: how many more bytes have been read; (traces done, traces in all).
+    """
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    out = error_console()
+    with Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%", markup=False),
+        TimeRemainingColumn(),
+        console=out,
+        transient=True,
+        disable=not out.is_terminal,
+    ) as bars:
+        reading = None if total_bytes is None else bars.add_task("reading files", total=total_bytes)
+        deriving = bars.add_task("rebuilding trajectories", total=None, visible=False)
+
+        def read(n_bytes: int) -> None:
+            if reading is not None:
+                bars.update(reading, advance=n_bytes)
+
+        def derived(done: int, total: int) -> None:
+            bars.update(deriving, completed=done, total=total, visible=True)
+
+        yield Bars(read, derived)

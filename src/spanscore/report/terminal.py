@@ -1,0 +1,85 @@
+"""Text from traces on a terminal. A trace is written by strangers: a name may hold an escape sequence that clears the
+screen, writes to the clipboard or reverses what is read. Every such character is shown, never sent.
+"""
+
+import os
+import re
+import sys
+from typing import IO
+
+from rich.console import Console
+from rich.text import Text
+
+# C0 and C1 controls and DEL; format characters that are not seen (soft hyphen, zero-width, bidirectional marks,
+# embeddings, overrides and isolates, language tags, annotation marks); fillers that are blank by design; lone
+# surrogates; line separators.
+_UNSAFE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    "\u3164\ud800-\udfff\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
+_UNSAFE_BUT_LINES = re.compile(_UNSAFE.pattern.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
+_NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+# A pipe has no width; this one fits every table without cutting, and COLUMNS overrides it.
+WIDTH_WITHOUT_TERMINAL = 160
+
+
+def _escape(match: re.Match[str]) -> str:
+    character = match.group()
+    code = ord(character)
+    if character in _NAMED:
+        return _NAMED[character]
+    if code <= 0xFF:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def safe_text(value: str, *, keep_lines: bool = False) -> str:
+    """`value` with every character that a terminal obeys, or a reader cannot see, written as `\\x1b`, `\\u202e`, ….
+
+    Args:
+        value: text from anywhere.
+        keep_lines: leave newlines and tabs as they are (for text printed as a block).
+    """
+    return (_UNSAFE_BUT_LINES if keep_lines else _UNSAFE).sub(_escape, value)
+
+
+def shorten(value: str, limit: int) -> str:
+    """At most `limit` characters of `value` on one line, ending in `…` when something was cut.
+
+    White space is folded first, but only in the part that can be printed: a value may be megabytes long.
+    """
+    folded = " ".join(value[: 2 * limit + 64].split())
+    if len(folded) <= limit and len(value) <= 2 * limit + 64:
+        return folded
+    return folded[: max(limit - 1, 0)].rstrip() + "…"
+
+
+def cut(value: str, limit: int) -> str:
+    """`value`, or its first `limit` characters and how many there are in all [characters]."""
+    return value if len(value) <= limit else f"{value[:limit]}… ({len(value):,} characters)"
+
+
+def plain(value: object, style: str = "", *, keep_lines: bool = False) -> Text:
+    """`value` as rich Text: escaped, and never read as markup; None is shown as a dim dash."""
+    if value is None:
+        return Text("-", style="dim")
+    return Text(safe_text(str(value), keep_lines=keep_lines), style=style)
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Let the command line decide what a closed pipe means, instead of leaving with a gate's exit code."""
+        raise BrokenPipeError
+
+
+def console(stream: IO[str] | None = None) -> Console:
+    """A console on `stream` (standard output) that reads no markup and no emoji codes in what it prints."""
+    target = sys.stdout if stream is None else stream
+    width = None if target.isatty() or os.environ.get("COLUMNS") else WIDTH_WITHOUT_TERMINAL
+    return _Console(file=target, width=width, markup=False, emoji=False, highlight=False, soft_wrap=False)
+
+
+def error_console() -> Console:
+    """A console on standard error, for progress and notes."""
+    return console(sys.stderr)
