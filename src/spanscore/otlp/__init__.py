@@ -1,7 +1,16 @@
 """OTLP bytes to flat Arrow tables. Knows nothing of agents, and neither DuckDB nor the command line."""
 
 from spanscore.errors import DecodeError
-from spanscore.otlp.decode import decode_logs, decode_traces
+from spanscore.otlp.decode import decode_logs, decode_logs_json, decode_traces, decode_traces_json
 from spanscore.otlp.schema import ANY_VALUE, ATTRIBUTES, RawTables
 
-__all__ = ["ANY_VALUE", "ATTRIBUTES", "DecodeError", "RawTables", "decode_logs", "decode_traces"]
+__all__ = [
+    "ANY_VALUE",
+    "ATTRIBUTES",
+    "DecodeError",
+    "RawTables",
+    "decode_logs",
+    "decode_logs_json",
+    "decode_traces",
+    "decode_traces_json",
+]

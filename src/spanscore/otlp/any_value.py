@@ -43,7 +43,9 @@ def _texts(serialised: pa.BinaryArray, message: type[Any]) -> pa.StringArray:
         return pa.nulls(len(serialised), pa.string())
     # instrumentations repeat the same values (tool lists, system messages), so each distinct one is decoded once
     encoded = serialised.dictionary_encode()
-    return pa.array([_text(value, message) for value in encoded.dictionary.to_pylist()], pa.string()).take(encoded.indices)
+    return pa.array([_text(value, message) for value in encoded.dictionary.to_pylist()], pa.string()).take(
+        encoded.indices
+    )
 
 
 def _text(serialised: bytes, message: type[Any]) -> str:

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from spanscore.otlp.any_value import nested_json
+from spanscore.otlp.constants import constant, equals, filled
 from spanscore.otlp.schema import ANY_VALUE, ATTRIBUTES
 
 DUPLICATE_KEY = "duplicate_attribute_key"
@@ -41,10 +42,11 @@ def wire_attributes(lists: pa.ListArray) -> AttributeLists:
     string_index = pc.struct_field(values, "string_value_strindex")
     key_index = entries.field("key_strindex")
     odd = pa.array([], pa.int64())
-    if string_index.null_count < len(string_index) or (pc.any(pc.not_equal(key_index, 0)).as_py()):
-        is_odd = pc.or_(pc.is_valid(string_index), pc.not_equal(key_index, 0))
+    refers = pc.invert(equals(key_index, 0))
+    if string_index.null_count < len(string_index) or pc.any(refers).as_py():
+        is_odd = pc.or_(pc.is_valid(string_index), refers)
         odd = lists.value_parent_indices().filter(is_odd)
-    lengths = pc.fill_null(pc.list_value_length(lists), 0)
+    lengths = filled(pc.list_value_length(lists), 0)
     mask = lists.is_null() if lists.null_count else None
     return attribute_lists(lengths, entries.field("key"), wire_values(values), mask=mask, string_index_rows=odd)
 
@@ -71,13 +73,13 @@ def attribute_lists(
     lists = pa.ListArray.from_arrays(_offsets(lengths), entries, type=ATTRIBUTES, mask=mask)
     parents = lists.value_parent_indices()
     codes = keys.dictionary_encode()
-    place = pc.add(pc.multiply(parents.cast(pa.int64()), len(codes.dictionary)), codes.indices.cast(pa.int64()))
+    place = pc.add(pc.multiply(parents.cast(pa.int64()), pa.scalar(len(codes.dictionary), pa.int64())), codes.indices.cast(pa.int64()))
     if pc.count_distinct(place).as_py() == len(place):
         return AttributeLists(lists, odd_rows)
 
     numbered = pa.table({"place": place, "row": pa.arange(0, len(place))})
     last = numbered.group_by("place").aggregate([("row", "max"), ("row", "count")])
-    repeated = last.filter(pc.greater(last["row_count"], 1))["row_max"].combine_chunks()
+    repeated = last.filter(pc.greater(last["row_count"], constant(1, pa.int64())))["row_max"].combine_chunks()
     kept = pc.take(last["row_max"].combine_chunks(), pc.sort_indices(last["row_max"]))
     odd_rows[DUPLICATE_KEY] = parents.take(repeated)
     kept_lengths = _counts(parents.take(kept), rows=len(lists))
@@ -93,4 +95,4 @@ def _counts(parents: pa.Array, *, rows: int) -> pa.Array:
     """How many of the parents, which are sorted, are each of 0..rows-1."""
     counted = pc.value_counts(parents)
     sparse = pc.scatter(counted.field("counts"), counted.field("values").cast(pa.int64()), max_index=rows - 1)
-    return pc.fill_null(sparse, 0)
+    return filled(sparse, 0)

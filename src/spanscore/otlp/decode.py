@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+import orjson
+
+from spanscore.errors import DecodeError
 from spanscore.otlp import wire
 from spanscore.otlp.flatten import flatten_logs, flatten_traces
+from spanscore.otlp.json_batch import LOGS, TRACES, JsonBatch, Signal
 from spanscore.otlp.schema import RawTables
 from spanscore.otlp.validate import checked_logs, checked_traces
 
@@ -26,3 +31,39 @@ def decode_logs(payloads: Sequence[bytes]) -> RawTables:
         DecodeError: a payload is malformed; nothing is returned for any of them.
     """
     return checked_logs(flatten_logs(wire.read_batch(payloads, wire.LOGS)))
+
+
+def decode_traces_json(payload: bytes) -> RawTables:
+    """Tables of one ExportTraceServiceRequest in OTLP/JSON.
+
+    Raises:
+        DecodeError: the request is malformed anywhere; nothing of it is returned.
+    """
+    return _request_tables(payload, TRACES)
+
+
+def decode_logs_json(payload: bytes) -> RawTables:
+    """Tables of one ExportLogsServiceRequest in OTLP/JSON.
+
+    Raises:
+        DecodeError: the request is malformed anywhere; nothing of it is returned.
+    """
+    return _request_tables(payload, LOGS)
+
+
+def load_json(text: bytes) -> Any:
+    """The JSON value of the text.
+
+    Raises:
+        DecodeError: the text is not JSON in UTF-8, or is nested more than 1024 levels deep.
+    """
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise DecodeError("malformed_json", str(error)) from None
+
+
+def _request_tables(payload: bytes, signal: Signal) -> RawTables:
+    batch = JsonBatch()
+    batch.add_request(load_json(payload), signal)
+    return batch.tables()

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from spanscore.otlp.attributes import AttributeLists, wire_attributes, wire_values
+from spanscore.otlp.constants import equals, filled, null_where
 from spanscore.otlp.schema import LOG_RECORDS, RESOURCES, SCOPES, SPAN_EVENTS, SPAN_LINKS, SPANS
 
 Columns = dict[str, pa.Array]
@@ -81,7 +82,7 @@ def flat_table(schema: pa.Schema, columns: Columns, attributes: AttributeLists) 
 
 def null_if_empty(texts: pa.Array) -> pa.Array:
     """The texts with "" as null: proto3 cannot tell an empty string from one that was not sent."""
-    return pc.if_else(pc.equal(pc.binary_length(texts), 0), pa.scalar(None, texts.type), texts)
+    return null_where(equals(pc.binary_length(texts), 0), texts)
 
 
 def resource_table(owners: pa.StructArray) -> FlatTable:
@@ -127,7 +128,7 @@ def _span_table(spans: pa.StructArray, *, resource_index: pa.Array, scope_index:
     status = spans.field("status")
     columns |= {
         "trace_state": null_if_empty(spans.field("trace_state")),
-        "status_code": pc.fill_null(pc.struct_field(status, "code"), 0),
+        "status_code": filled(pc.struct_field(status, "code"), 0),
         "status_message": null_if_empty(pc.struct_field(status, "message")),
         "resource_index": resource_index,
         "scope_index": scope_index,

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from spanscore.otlp.constants import constant, equals, null_where
 from spanscore.otlp.flatten import FlatLogs, FlatTable, FlatTraces
 from spanscore.otlp.schema import LOG_RECORDS, SPAN_EVENTS, SPAN_LINKS, SPANS, RawTables
 
@@ -48,7 +49,7 @@ def checked_logs(flat: FlatLogs) -> RawTables:
 
 
 def _is_id(ids: pa.ChunkedArray, size: int) -> pa.ChunkedArray:
-    return pc.and_(pc.equal(pc.binary_length(ids), size), pc.not_equal(ids, bytes(size)))
+    return pc.and_not(equals(pc.binary_length(ids), size), equals(ids, bytes(size)))
 
 
 def _count(mask: pa.ChunkedArray) -> int:
@@ -57,7 +58,7 @@ def _count(mask: pa.ChunkedArray) -> int:
 
 def _of_kept_spans(children: pa.Table, keep: pa.ChunkedArray) -> pa.Table:
     keep = keep.combine_chunks()
-    renumbered = pc.subtract(pc.cumulative_sum(keep.cast(pa.int64())), 1)
+    renumbered = pc.subtract(pc.cumulative_sum(keep.cast(pa.int64())), constant(1, pa.int64()))
     children = children.filter(keep.take(children["span_index"]))
     place = children.schema.get_field_index("span_index")
     return children.set_column(place, "span_index", renumbered.take(children["span_index"]))
@@ -66,7 +67,7 @@ def _of_kept_spans(children: pa.Table, keep: pa.ChunkedArray) -> pa.Table:
 def _with_valid_ids(table: pa.Table, *, trace_id: str, span_id: str) -> pa.Table:
     for name, size in ((trace_id, TRACE_ID_BYTES), (span_id, SPAN_ID_BYTES)):
         ids = table[name]
-        valid = pc.if_else(_is_id(ids, size), ids, pa.scalar(None, ids.type))
+        valid = null_where(pc.invert(_is_id(ids, size)), ids)
         table = table.set_column(table.schema.get_field_index(name), name, valid)
     return table
 
@@ -75,14 +76,11 @@ def _with_problems(flat: FlatTraces) -> pa.Table:
     """The spans with invalid parent ids as null and everything odd about them, their owners and their parts noted."""
     spans = flat.spans.table
     parents = spans["parent_span_id"]
-    is_sent = pc.greater(pc.binary_length(parents), 0)
-    is_valid = _is_id(parents, SPAN_ID_BYTES)
-    is_bad = pc.and_not(is_sent, is_valid)
-    if pc.any(pc.invert(is_valid)).as_py():
+    is_invalid = pc.invert(_is_id(parents, SPAN_ID_BYTES))
+    is_bad = pc.and_not(is_invalid, equals(pc.binary_length(parents), 0))
+    if pc.any(is_invalid).as_py():
         place = SPANS.get_field_index("parent_span_id")
-        spans = spans.set_column(
-            place, "parent_span_id", pc.if_else(is_valid, parents, pa.scalar(None, parents.type))
-        )
+        spans = spans.set_column(place, "parent_span_id", null_where(is_invalid, parents))
     problems: dict[int, set[str]] = defaultdict(set)
     if pc.any(is_bad).as_py():
         _note(problems, {BAD_PARENT_ID: pc.indices_nonzero(is_bad)})
