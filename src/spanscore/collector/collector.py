@@ -1,0 +1,164 @@
+"""A collector in this process: receivers, spool and loader put together, and the order in which they stop."""
+
+import logging
+import signal
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Any, Self
+
+from spanscore.collector.admission import Admission
+from spanscore.collector.config import CollectorConfig
+from spanscore.collector.grpc_receiver import GrpcReceiver
+from spanscore.collector.http_receiver import HttpReceiver
+from spanscore.collector.intake import Intake
+from spanscore.collector.loader import Loader
+from spanscore.collector.spool import Spool
+from spanscore.collector.status import CollectorStatus
+from spanscore.errors import DrainTimeout
+
+SPOOL_FOLDER = "spool"
+DRAIN_TIMEOUT_S = 30.0
+
+log = logging.getLogger(__name__)
+
+
+class Collector:
+    """Receives OTLP and stores it, as a context manager.
+
+    Attributes:
+        grpc_address, http_address: `HOST:PORT` it listens on while it is open; None for a receiver that is off.
+    """
+
+    def __init__(
+        self,
+        store: Path | str,
+        *,
+        grpc: str | None = "127.0.0.1:0",
+        http: str | None = "127.0.0.1:0",
+        open_spool: Callable[[Path], Spool] = Spool,
+        **settings: Any,
+    ) -> None:
+        """Settings other than the addresses are those of `CollectorConfig`.
+
+        Args:
+            store: the store directory, created when missing.
+            grpc, http: `HOST:PORT` to listen on, port 0 for any free one; None switches the receiver off.
+            open_spool: makes the spool in its directory.
+        """
+        self.config = CollectorConfig(store=Path(store), grpc=grpc, http=http, **settings)
+        self.grpc_address: str | None = None
+        self.http_address: str | None = None
+        self._open_spool = open_spool
+
+    @classmethod
+    def of(cls, config: CollectorConfig) -> Self:
+        """A collector with these settings."""
+        made = cls(config.store)
+        made.config = config
+        return made
+
+    def __enter__(self) -> Self:
+        self.open()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def open(self) -> None:
+        """Takes the store directory, loads what an earlier collector left in the spool, and listens.
+
+        Raises:
+            UsageError: an address cannot be used.
+            CollectorRunning: another collector uses the store.
+            StoreError: the store cannot be used.
+        """
+        config = self.config
+        config.check()
+        self._spool = self._open_spool(config.store / SPOOL_FOLDER)
+        self._status = CollectorStatus(config.store)
+        self._loader = Loader(config, self._spool, self._status)
+        self._admission = Admission(config, waiting_bytes=self._loader.waiting_bytes)
+        intake = Intake(self._spool, self._status, on_accept=self._loader.notify)
+        self._receivers: list[GrpcReceiver | HttpReceiver] = []
+        try:
+            if config.grpc is not None:
+                grpc = GrpcReceiver(config, intake, self._admission, self._status)
+                self._receivers.append(grpc)
+                self.grpc_address = grpc.address
+            if config.http is not None:
+                http = HttpReceiver(config, intake, self._admission, self._status)
+                self._receivers.append(http)
+                self.http_address = http.address
+            self._loader.start()
+        except BaseException:
+            for receiver in self._receivers:
+                receiver.discard()
+            self._spool.close()
+            raise
+        for receiver in self._receivers:
+            receiver.start()
+        self._status.set(grpc=self.grpc_address, http=self.http_address, is_accepting=True)
+        self._status.write(at_once=True)
+
+    def drain(self, timeout_s: float = DRAIN_TIMEOUT_S) -> None:
+        """Returns once every span acknowledged before the call is in the store and part of the trajectory.
+
+        Raises:
+            DrainTimeout: it could not be loaded in time [s]; it is safe in the spool.
+        """
+        self._loader.drain(timeout_s)
+
+    def status(self) -> dict[str, Any]:
+        """What the collector has done so far, as in its status file."""
+        return self._status.document()
+
+    def close(self) -> None:
+        """Takes nothing new, lets requests finish, loads what was acknowledged, and gives the directory back.
+
+        What cannot be loaded, because something else holds the store, stays in the spool for the next start.
+        """
+        self._admission.stop()
+        stopping = [threading.Thread(target=receiver.stop) for receiver in self._receivers]
+        for thread in stopping:
+            thread.start()
+        for thread in stopping:
+            thread.join()
+        self._loader.stop()
+        try:
+            self._loader.drain(DRAIN_TIMEOUT_S)
+        except DrainTimeout as error:
+            log.warning("%s", error)
+            self._status.fail(str(error))
+        self._spool.close()
+        self._status.set(is_accepting=False, waiting_bytes=self._loader.waiting_bytes())
+        self._status.write(at_once=True)
+
+
+def serve(config: CollectorConfig, *, on_ready: Callable[[Collector], None] | None = None) -> None:
+    """Collects until SIGTERM or SIGINT, then stops in good order and returns. To be called on the main thread.
+
+    Args:
+        on_ready: told once the collector listens.
+
+    Raises:
+        UsageError, CollectorRunning, StoreError: it could not start.
+    """
+    stop = threading.Event()
+
+    def ask_to_stop(number: int, frame: FrameType | None) -> None:
+        del frame
+        log.info("Stopping on %s", signal.Signals(number).name)
+        stop.set()
+
+    before = {number: signal.signal(number, ask_to_stop) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        collector = Collector.of(config)
+        with collector:
+            if on_ready is not None:
+                on_ready(collector)
+            stop.wait()
+    finally:
+        for number, previous in before.items():
+            signal.signal(number, previous)

@@ -1,0 +1,89 @@
+"""What a collector is told: where the store is, where to listen, and its limits."""
+
+import ipaddress
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+
+from spanscore.errors import UsageError
+
+DEFAULT_GRPC = "127.0.0.1:4317"
+DEFAULT_HTTP = "127.0.0.1:4318"
+MIB = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectorConfig:
+    """Settings of one collector.
+
+    Attributes:
+        store: the store directory; the spool is `spool/` inside it.
+        grpc, http: `HOST:PORT` to listen on, port 0 for any free one; None switches the receiver off.
+        insecure: listen on other addresses than loopback, with neither encryption nor authentication.
+        max_request_bytes: largest request, after gunzip [bytes].
+        max_in_flight_bytes: requests held in memory at one time, all together [bytes].
+        min_free_bytes: free disk space below which nothing more is accepted [bytes].
+        max_waiting_bytes: size of the part of the spool not yet loaded above which nothing more is accepted [bytes].
+        load_interval_s: pause between two loads [s].
+        load_spans: a load begins early once so many spans wait [count].
+        keep_s, keep_bytes: loaded segments are kept until they are older [s] or all together larger [bytes].
+        drain_s: how long a stopping receiver lets requests finish [s].
+    """
+
+    store: Path
+    grpc: str | None = DEFAULT_GRPC
+    http: str | None = DEFAULT_HTTP
+    insecure: bool = False
+    max_request_bytes: int = 64 * MIB
+    max_in_flight_bytes: int = 256 * MIB
+    min_free_bytes: int = 512 * MIB
+    max_waiting_bytes: int = 8192 * MIB
+    load_interval_s: float = 2.0
+    load_spans: int = 8192
+    keep_s: float = 24 * 3600.0
+    keep_bytes: int = 1024 * MIB
+    drain_s: float = 10.0
+
+    def check(self) -> None:
+        """Raises `UsageError` for settings that cannot be used."""
+        if self.grpc is None and self.http is None:
+            raise UsageError("Both receivers are switched off. Give an address to --grpc or to --http.")
+        for option, address in (("--grpc", self.grpc), ("--http", self.http)):
+            if address is None:
+                continue
+            host, port = parse_address(address, option=option)
+            if not self.insecure and not _is_loopback(host, port):
+                raise UsageError(
+                    f"{option} {address} can be reached from other machines, and the collector has no encryption and "
+                    "no authentication: anyone there could write to the store. Listen on 127.0.0.1, or add "
+                    "--insecure if the network itself is trusted."
+                )
+
+
+def parse_address(address: str, *, option: str) -> tuple[str, int]:
+    """Host (without brackets) and port of `HOST:PORT`.
+
+    Raises:
+        UsageError: it is none.
+    """
+    host, colon, port = address.rpartition(":")
+    if host.startswith("[") and host.endswith("]"):
+        host = host[1:-1]
+    elif ":" in host:
+        host = ""
+    if not colon or not host or not port.isascii() or not port.isdigit() or int(port) > 65535:
+        raise UsageError(f"{option} {address} is no address. Write HOST:PORT, for example {DEFAULT_GRPC}, or none.")
+    return host, int(port)
+
+
+def format_address(host: str, port: int) -> str:
+    """`HOST:PORT`, an IPv6 host in brackets."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _is_loopback(host: str, port: int) -> bool:
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except OSError as error:
+        raise UsageError(f"The host `{host}` cannot be found: {error}.") from error
+    return all(ipaddress.ip_address(str(entry[4][0]).partition("%")[0]).is_loopback for entry in found)

@@ -1,0 +1,273 @@
+"""Moves what is synced in the spool to the store, in short windows, exactly once.
+
+The store's file is open only while a window lasts: nobody else can read it then. Rows and the manifest row that says
+how far a segment has been loaded are one transaction. Whatever goes wrong, the next window opens the store anew and
+believes its manifest, never its own memory: a commit that raised may still have happened.
+"""
+
+import logging
+import os
+import threading
+import time
+from pathlib import Path
+
+from spanscore.collector.config import CollectorConfig
+from spanscore.collector.records import Gap, SpoolRecord
+from spanscore.collector.slices import Slice, decode_records, read_slices, waiting
+from spanscore.collector.spool import QUARANTINE, Spool, segment_paths, sync_directory
+from spanscore.collector.status import CollectorStatus, now
+from spanscore.errors import DrainTimeout, StoreLocked
+from spanscore.otlp import RawTables
+from spanscore.store import ManifestRow, Store
+
+SOURCE = "otlp"
+WINDOW_S = 2.0
+PAUSE_S = 0.25
+STORE_WAIT_S = 1.0
+_ONE_BY_ONE_AFTER = 3
+_SET_ASIDE_AFTER = 6
+
+log = logging.getLogger(__name__)
+
+
+class Loader:
+    """The only part of the collector that opens the store."""
+
+    def __init__(self, config: CollectorConfig, spool: Spool, status: CollectorStatus) -> None:
+        self._config = config
+        self._spool = spool
+        self._status = status
+        self._loaded: dict[str, int] = {}
+        self._waiting_items = 0
+        self._failures = 0
+        self._covered: dict[str, int] = {}
+        self._refused_by_store: tuple[str, int] | None = None
+        self._longest_lag_s = 0.0
+        self._window_mutex = threading.Lock()
+        self._wake = threading.Event()
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="spool-loader", daemon=True)
+
+    def start(self) -> None:
+        """Makes or opens the store once, so that one that cannot be used is refused at once, and begins to load.
+
+        Raises:
+            StoreError: the store cannot be used; one that is only locked is waited for while spans gather in the spool.
+        """
+        try:
+            with Store.open(self._config.store, wait_s=STORE_WAIT_S) as store:
+                self._loaded = store.manifest()
+        except StoreLocked as error:
+            log.warning("%s Spans are kept in the spool meanwhile.", error)
+        self._thread.start()
+
+    def notify(self, items: int, size: int) -> None:
+        """Told of every request that was spooled: spans or log records in it [count], and its size [bytes]."""
+        del size
+        self._waiting_items += items
+        if self._waiting_items >= self._config.load_spans:
+            self._wake.set()
+
+    def waiting_bytes(self) -> int:
+        """Size of what is in the spool and not yet in the store [bytes]."""
+        pieces = waiting(self._spool.directory, loaded=self._loaded, synced=self._spool.synced())
+        return sum(end - start for _, start, end in pieces)
+
+    def drain(self, timeout_s: float) -> None:
+        """Returns once everything that was synced before the call is in the store and derived.
+
+        Raises:
+            DrainTimeout: the store stayed locked, or could not be written; the spool still has everything.
+        """
+        target = {path.name: end for path, _, end in self._waiting_now()}
+        deadline = time.monotonic() + timeout_s
+        while any(self._loaded.get(name, 0) < end for name, end in target.items()):
+            problem = self._try_window()
+            if problem is None:
+                continue
+            if time.monotonic() > deadline:
+                raise DrainTimeout(
+                    f"{self.waiting_bytes()} bytes still wait in `{self._spool.directory}`: {problem} Nothing is lost: "
+                    "the collector loads them when it runs again."
+                ) from problem
+            time.sleep(PAUSE_S)
+
+    def stop(self) -> None:
+        """Ends the thread; a window under way is finished."""
+        self._stopping.set()
+        self._wake.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            problem = self._try_window() if self._waiting_now() else None
+            self._report()
+            is_behind = problem is None and self._waiting_items >= self._config.load_spans
+            # For readers, who would otherwise find the store locked for as long as spans pour in.
+            self._stopping.wait(PAUSE_S)
+            if not is_behind:
+                self._wait(self._config.load_interval_s - PAUSE_S)
+
+    def _wait(self, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0 and not self._wake.wait(min(left, 1.0)):
+            self._report()
+        self._wake.clear()
+
+    def _report(self) -> None:
+        self._status.set(waiting_bytes=self.waiting_bytes(), waiting_spans=self._waiting_items)
+        self._status.write()
+
+    def _waiting_now(self) -> list[tuple[Path, int, int]]:
+        return list(waiting(self._spool.directory, loaded=self._loaded, synced=self._spool.synced()))
+
+    def _try_window(self) -> Exception | None:
+        """One window; what went wrong, when something did."""
+        with self._window_mutex:
+            try:
+                problem = self._window()
+            except StoreLocked as error:
+                self._status.fail(str(error))
+                return error
+            except Exception as error:  # noqa: BLE001 - whatever it is, the spool keeps the data for the next window
+                self._failures += 1
+                self._status.fail(f"Loading failed: {type(error).__name__}: {error}")
+                log.error("Loading from the spool failed (%d times in a row): %s", self._failures, error)
+                return error
+            self._failures = 0
+            self._retire()
+            return problem
+
+    def _window(self) -> Exception | None:
+        """Loads, derives and checkpoints; what went wrong with deriving, which stops nothing else."""
+        started = time.monotonic()
+        synced = self._spool.synced()
+        items, self._waiting_items = self._waiting_items, 0
+        received_ns: list[int] = []
+        stored = 0
+        with Store.open(self._config.store, wait_s=STORE_WAIT_S) as store:
+            loaded = store.manifest()
+            self._loaded = dict(loaded)
+            self._forget(store, loaded)
+            max_records = 1 if self._failures >= _ONE_BY_ONE_AFTER else None
+            for piece in read_slices(self._spool.directory, loaded=loaded, synced=synced, max_records=max_records):
+                if time.monotonic() - started > WINDOW_S:
+                    self._waiting_items += items
+                    break
+                stored += self._load(store, piece)
+                self._loaded[piece.segment] = piece.end_offset
+                received_ns.extend(record.received_ns for record in piece.records)
+            problem = self._derive(store)
+            store.checkpoint()
+            self._covered = dict(self._loaded)
+        self._note(started, received_ns, stored)
+        return problem
+
+    def _load(self, store: Store, piece: Slice) -> int:
+        """One slice in one transaction; the number of spans that were new."""
+        for gap in piece.gaps:
+            self._set_gap_aside(piece.segment, gap)
+        tables, undecodable = decode_records(piece.records)
+        for item in undecodable:
+            self._set_record_aside(piece.segment, item.record, item.reason)
+        if (piece.segment, piece.start_offset) == self._refused_by_store and self._failures >= _SET_ASIDE_AFTER:
+            self._set_record_aside(piece.segment, piece.records[0], "the store refused it repeatedly")
+            tables = RawTables()
+        manifest = ManifestRow(piece.segment, piece.end_offset, len(piece.records))
+        try:
+            counts = store.load(tables, source=SOURCE, manifest=manifest)
+        except Exception as error:
+            if len(piece.records) == 1 and _is_about_the_rows(error):
+                self._refused_by_store = (piece.segment, piece.start_offset)
+            raise
+        return counts.spans.stored
+
+    def _derive(self, store: Store) -> Exception | None:
+        try:
+            store.derive()
+        except Exception as error:  # noqa: BLE001 - the spans are stored, and the traces stay pending
+            self._status.fail(f"Spans are stored, but trajectories could not be derived: {error}")
+            log.error("Spans are stored, but trajectories could not be derived: %s", error)
+            return error
+        return None
+
+    def _note(self, started: float, received_ns: list[int], stored: int) -> None:
+        facts: dict[str, object] = {"last_load_at": now(), "last_load_s": round(time.monotonic() - started, 3)}
+        if received_ns:
+            lag_s = round((time.time_ns() - min(received_ns)) / 1e9, 3)
+            self._longest_lag_s = max(self._longest_lag_s, lag_s)
+            facts.update(lag_s=lag_s, lag_s_max=self._longest_lag_s)
+        self._status.set(**facts)
+        self._status.add(loads=1, stored_spans=stored)
+
+    def _forget(self, store: Store, loaded: dict[str, int]) -> None:
+        """Drops manifest rows of segments that are gone; their names never come again."""
+        present = {path.name for path in segment_paths(self._spool.directory)}
+        gone = [name for name in loaded if name not in present]
+        if gone:
+            store.forget_segments(gone)
+
+    def _retire(self) -> None:
+        """Deletes segments that a checkpoint covers, once they are old or the kept ones too large."""
+        directory, synced, live = self._spool.directory, self._spool.synced(), self._spool.live_segment()
+        kept = []
+        for path in segment_paths(directory):
+            found = path.stat()
+            if path.name != live and self._covered.get(path.name, 0) >= synced.get(path.name, found.st_size):
+                kept.append((path, found))
+        total = sum(found.st_size for _, found in kept)
+        has_deleted = False
+        for path, found in kept:
+            if total <= self._config.keep_bytes and time.time() - found.st_mtime <= self._config.keep_s:
+                break
+            path.unlink()
+            total -= found.st_size
+            has_deleted = True
+        if has_deleted:
+            sync_directory(directory)
+        self._status.set(kept_bytes=total)
+
+    def _set_gap_aside(self, segment: str, gap: Gap) -> None:
+        copy = self._copy(segment, gap.start_offset, gap.end_offset, gap.content)
+        if gap.is_torn_tail:
+            self._status.add(torn_tails=1)
+            log.warning(
+                "Segment `%s` ends in the middle of a record at byte %d, as after a kill: the record was never "
+                "acknowledged. Its %d bytes are kept in `%s`.",
+                segment, gap.start_offset, len(gap.content), copy,
+            )  # fmt: skip
+            return
+        self._status.report_damage(segment, gap.start_offset, gap.end_offset, gap.reason, copy)
+        log.error(
+            "Segment `%s` is damaged from byte %d to %d: %s. Spans that were acknowledged may be lost. The bytes are "
+            "kept in `%s`; check the disk.",
+            segment, gap.start_offset, gap.end_offset, gap.reason, copy,
+        )  # fmt: skip
+
+    def _set_record_aside(self, segment: str, record: SpoolRecord, reason: str) -> None:
+        start = record.end_offset - len(record.payload)
+        copy = self._copy(segment, start, record.end_offset, record.payload)
+        self._status.report_damage(segment, start, record.end_offset, reason, copy)
+        log.error(
+            "A request in segment `%s` that was acknowledged cannot be loaded: %s. Its bytes are kept in `%s`.",
+            segment, reason, copy,
+        )  # fmt: skip
+
+    def _copy(self, segment: str, start: int, end: int, content: bytes) -> Path:
+        """Keeps bytes that could not be loaded; the same bytes again are the same file."""
+        folder = self._spool.directory / QUARANTINE
+        folder.mkdir(mode=0o700, exist_ok=True)
+        path = folder / f"{segment}.{start}-{end}"
+        with path.open("wb") as file:
+            os.fchmod(file.fileno(), 0o600)
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        return path
+
+
+def _is_about_the_rows(error: Exception) -> bool:
+    """Whether an error of the database is about the rows, not about the disk or the memory (names as in PEP 249)."""
+    names = {kind.__name__ for kind in type(error).__mro__}
+    return not names.isdisjoint({"DataError", "IntegrityError", "ProgrammingError", "NotSupportedError"})
