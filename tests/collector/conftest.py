@@ -61,7 +61,7 @@ def logs() -> Callable[..., ExportLogsServiceRequest]:
 @pytest.fixture
 def collector(tmp_path: Path) -> Iterator[Collector]:
     """A collector of its own for one test."""
-    with Collector(tmp_path / "store", load_interval_s=0.5) as opened:
+    with Collector(tmp_path / "store") as opened:
         yield opened
 
 

@@ -18,7 +18,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceResponse,
 )
 
-from spanscore.collector import Collector
+from spanscore.collector import Collector, CollectorLimits
 
 PROTOBUF = "application/x-protobuf"
 JSON = "application/json"
@@ -50,7 +50,8 @@ class Answer:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collector]:
-    with Collector(tmp_path_factory.mktemp("conformance") / "store", max_request_bytes=LIMIT) as opened:
+    store = tmp_path_factory.mktemp("conformance") / "store"
+    with Collector(store, limits=CollectorLimits(max_request_bytes=LIMIT)) as opened:
         yield opened
 
 

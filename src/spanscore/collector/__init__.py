@@ -7,13 +7,22 @@ with Collector("store-directory") as collector:
 
 from typing import TYPE_CHECKING, Any
 
-from spanscore.collector.config import DEFAULT_GRPC, DEFAULT_HTTP, CollectorConfig
+from spanscore.collector.config import DEFAULT_GRPC, DEFAULT_HTTP, CollectorConfig, CollectorLimits
 from spanscore.collector.status import STATUS_FILE, read_status
 
 if TYPE_CHECKING:
     from spanscore.collector.collector import Collector, serve
 
-__all__ = ["DEFAULT_GRPC", "DEFAULT_HTTP", "STATUS_FILE", "Collector", "CollectorConfig", "read_status", "serve"]
+__all__ = [
+    "DEFAULT_GRPC",
+    "DEFAULT_HTTP",
+    "STATUS_FILE",
+    "Collector",
+    "CollectorConfig",
+    "CollectorLimits",
+    "read_status",
+    "serve",
+]
 
 
 def __getattr__(name: str) -> Any:

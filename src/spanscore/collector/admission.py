@@ -46,7 +46,7 @@ class Admission:
     def take(self, amount: int) -> bool:
         """Counts bytes as in flight; False, counting nothing, when there is no room for them."""
         with self._mutex:
-            if self._in_flight + amount > self._config.max_in_flight_bytes:
+            if self._in_flight + amount > self._config.limits.max_in_flight_bytes:
                 return False
             self._in_flight += amount
             return True
@@ -58,10 +58,10 @@ class Admission:
 
     def _check_disk(self) -> Refused | None:
         free = shutil.disk_usage(self._config.store).free
-        if free < self._config.min_free_bytes:
+        if free < self._config.limits.min_free_bytes:
             return Refused(Refusal.UNAVAILABLE, f"The collector's disk is almost full: {free} bytes are free.", 30)
         waiting = self._waiting_bytes()
-        if waiting > self._config.max_waiting_bytes:
+        if waiting > self._config.limits.max_waiting_bytes:
             return Refused(Refusal.UNAVAILABLE, f"{waiting} bytes wait to be loaded, more than allowed.", 30)
         return None
 

@@ -9,7 +9,7 @@ from types import FrameType, TracebackType
 from typing import Any, Self
 
 from spanscore.collector.admission import Admission
-from spanscore.collector.config import CollectorConfig
+from spanscore.collector.config import CollectorConfig, CollectorLimits
 from spanscore.collector.grpc_receiver import GrpcReceiver
 from spanscore.collector.http_receiver import HttpReceiver
 from spanscore.collector.intake import Intake
@@ -37,27 +37,24 @@ class Collector:
         *,
         grpc: str | None = "127.0.0.1:0",
         http: str | None = "127.0.0.1:0",
+        insecure: bool = False,
+        limits: CollectorLimits | None = None,
         open_spool: Callable[[Path], Spool] = Spool,
-        **settings: Any,
     ) -> None:
-        """Settings other than the addresses are those of `CollectorConfig`.
+        """Settles what to listen on and where to store; nothing happens before it is opened.
 
         Args:
             store: the store directory, created when missing.
             grpc, http: `HOST:PORT` to listen on, port 0 for any free one; None switches the receiver off.
+            insecure: listen on other addresses than loopback, with neither encryption nor authentication.
+            limits: None = the defaults.
             open_spool: makes the spool in its directory.
         """
-        self.config = CollectorConfig(store=Path(store), grpc=grpc, http=http, **settings)
+        limits = CollectorLimits() if limits is None else limits
+        self.config = CollectorConfig(store=Path(store), grpc=grpc, http=http, insecure=insecure, limits=limits)
         self.grpc_address: str | None = None
         self.http_address: str | None = None
         self._open_spool = open_spool
-
-    @classmethod
-    def of(cls, config: CollectorConfig) -> Self:
-        """A collector with these settings."""
-        made = cls(config.store)
-        made.config = config
-        return made
 
     def __enter__(self) -> Self:
         self.open()
@@ -136,11 +133,17 @@ class Collector:
         self._status.write(at_once=True)
 
 
-def serve(config: CollectorConfig, *, on_ready: Callable[[Collector], None] | None = None) -> None:
+def serve(
+    config: CollectorConfig,
+    *,
+    on_ready: Callable[[Collector], None] | None = None,
+    open_spool: Callable[[Path], Spool] = Spool,
+) -> None:
     """Collects until SIGTERM or SIGINT, then stops in good order and returns. To be called on the main thread.
 
     Args:
         on_ready: told once the collector listens.
+        open_spool: makes the spool in its directory.
 
     Raises:
         UsageError, CollectorRunning, StoreError: it could not start.
@@ -154,8 +157,14 @@ def serve(config: CollectorConfig, *, on_ready: Callable[[Collector], None] | No
 
     before = {number: signal.signal(number, ask_to_stop) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
-        collector = Collector.of(config)
-        with collector:
+        with Collector(
+            config.store,
+            grpc=config.grpc,
+            http=config.http,
+            insecure=config.insecure,
+            limits=config.limits,
+            open_spool=open_spool,
+        ) as collector:
             if on_ready is not None:
                 on_ready(collector)
             stop.wait()

@@ -13,13 +13,10 @@ MIB = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CollectorConfig:
-    """Settings of one collector.
+class CollectorLimits:
+    """Bounds of one collector.
 
     Attributes:
-        store: the store directory; the spool is `spool/` inside it.
-        grpc, http: `HOST:PORT` to listen on, port 0 for any free one; None switches the receiver off.
-        insecure: listen on other addresses than loopback, with neither encryption nor authentication.
         max_request_bytes: largest request, after gunzip [bytes].
         max_in_flight_bytes: requests held in memory at one time, all together [bytes].
         min_free_bytes: free disk space below which nothing more is accepted [bytes].
@@ -30,10 +27,6 @@ class CollectorConfig:
         drain_s: how long a stopping receiver lets requests finish [s].
     """
 
-    store: Path
-    grpc: str | None = DEFAULT_GRPC
-    http: str | None = DEFAULT_HTTP
-    insecure: bool = False
     max_request_bytes: int = 64 * MIB
     max_in_flight_bytes: int = 256 * MIB
     min_free_bytes: int = 512 * MIB
@@ -43,6 +36,23 @@ class CollectorConfig:
     keep_s: float = 24 * 3600.0
     keep_bytes: int = 1024 * MIB
     drain_s: float = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectorConfig:
+    """Settings of one collector.
+
+    Attributes:
+        store: the store directory; the spool is `spool/` inside it.
+        grpc, http: `HOST:PORT` to listen on, port 0 for any free one; None switches the receiver off.
+        insecure: listen on other addresses than loopback, with neither encryption nor authentication.
+    """
+
+    store: Path
+    grpc: str | None = DEFAULT_GRPC
+    http: str | None = DEFAULT_HTTP
+    insecure: bool = False
+    limits: CollectorLimits = CollectorLimits()
 
     def check(self) -> None:
         """Raises `UsageError` for settings that cannot be used."""

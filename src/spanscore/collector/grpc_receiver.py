@@ -33,13 +33,13 @@ class GrpcReceiver:
 
     def __init__(self, config: CollectorConfig, intake: Intake, admission: Admission, status: CollectorStatus) -> None:
         assert config.grpc is not None
-        self._drain_s = config.drain_s
+        self._drain_s = config.limits.drain_s
         host, port = parse_address(config.grpc, option="--grpc")
         self._server = grpc.server(
             ThreadPoolExecutor(_THREADS, thread_name_prefix="otlp-grpc"),
             handlers=[_Export(intake, admission, status)],
             options=[
-                ("grpc.max_receive_message_length", config.max_request_bytes),
+                ("grpc.max_receive_message_length", config.limits.max_request_bytes),
                 # Two collectors on one port would share the connections between them.
                 ("grpc.so_reuseport", 0),
                 ("grpc.max_concurrent_streams", 256),

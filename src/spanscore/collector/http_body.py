@@ -17,7 +17,7 @@ _DISCARD_BYTES = 256 << 20
 _DISCARD_WITHIN_S = 5.0
 
 
-class ClientGone(Exception):  # noqa: N818 - not an error of ours: the client hung up
+class ClientGone(Exception):
     """The client closed the connection before its request was complete."""
 
 

@@ -41,7 +41,7 @@ class OtlpApp:
     """The ASGI application; decoding and syncing happen on threads, so that the event loop stays free."""
 
     def __init__(self, config: CollectorConfig, intake: Intake, admission: Admission, status: CollectorStatus) -> None:
-        self._limit = config.max_request_bytes
+        self._limit = config.limits.max_request_bytes
         self._intake = intake
         self._admission = admission
         self._status = status
@@ -147,7 +147,7 @@ class HttpReceiver:
                 log_level="error",
                 server_header=False,
                 timeout_keep_alive=30,
-                timeout_graceful_shutdown=max(1, round(config.drain_s)),
+                timeout_graceful_shutdown=max(1, round(config.limits.drain_s)),
                 h11_max_incomplete_event_size=_MAX_HEADER_BYTES,
             )
         )

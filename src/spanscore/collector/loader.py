@@ -65,7 +65,7 @@ class Loader:
         """Told of every request that was spooled: spans or log records in it [count], and its size [bytes]."""
         del size
         self._waiting_items += items
-        if self._waiting_items >= self._config.load_spans:
+        if self._waiting_items >= self._config.limits.load_spans:
             self._wake.set()
 
     def waiting_bytes(self) -> int:
@@ -103,11 +103,11 @@ class Loader:
         while not self._stopping.is_set():
             problem = self._try_window() if self._waiting_now() else None
             self._report()
-            is_behind = problem is None and self._waiting_items >= self._config.load_spans
+            is_behind = problem is None and self._waiting_items >= self._config.limits.load_spans
             # For readers, who would otherwise find the store locked for as long as spans pour in.
             self._stopping.wait(PAUSE_S)
             if not is_behind:
-                self._wait(self._config.load_interval_s - PAUSE_S)
+                self._wait(self._config.limits.load_interval_s - PAUSE_S)
 
     def _wait(self, seconds: float) -> None:
         deadline = time.monotonic() + seconds
@@ -219,7 +219,7 @@ class Loader:
         total = sum(found.st_size for _, found in kept)
         has_deleted = False
         for path, found in kept:
-            if total <= self._config.keep_bytes and time.time() - found.st_mtime <= self._config.keep_s:
+            if total <= self._config.limits.keep_bytes and time.time() - found.st_mtime <= self._config.limits.keep_s:
                 break
             path.unlink()
             total -= found.st_size
