@@ -52,6 +52,7 @@ def admitted(attribute: str, value: object) -> Any:
         return value
     try:
         return _content(attribute, value)
-    except Exception:  # noqa: BLE001 - a redactor that fails must neither leak the value nor reach the user
-        report_once("redactor", f"the content redactor raised on `{attribute}`, so the value is left out")
+    except Exception as error:  # noqa: BLE001 - a redactor that fails must neither leak the value nor reach the user
+        message = f"the content redactor raised {type(error).__name__} on `{attribute}`, so the value is left out"
+        report_once("redactor", message, exc_info=False)
         return None

@@ -4,14 +4,14 @@ import math
 from typing import Any
 
 from opentelemetry import baggage, trace
-from opentelemetry._logs import LogRecord, SeverityNumber, get_logger
+from opentelemetry._logs import LogRecord, SeverityNumber, get_logger_provider
 from opentelemetry.context import Context
 from opentelemetry.trace import NonRecordingSpan, Span, SpanContext
 
 from spanscore_instrumentation import attributes as names
 from spanscore_instrumentation._content import admitted
 from spanscore_instrumentation._experiment import from_baggage
-from spanscore_instrumentation._json import clean_text, to_text
+from spanscore_instrumentation._json import to_attribute, to_text
 from spanscore_instrumentation._operation import Operation
 from spanscore_instrumentation._quiet import quiet
 from spanscore_instrumentation._version import __version__
@@ -45,13 +45,16 @@ def score(
         not_applicable_reason: why there is no score.
         error_type: why the evaluator failed; then there is no score.
     """
+    provider = get_logger_provider()
+    if type(provider).__module__.startswith("opentelemetry._logs"):  # the API's stand-ins, which record nothing
+        return
     number = _number(value)
     if number is None and label is None and error_type is None:
         label = "not_applicable"
     recorded = admitted(names.EVALUATION_EXPLANATION, explanation)
     attributes: dict[str, Any] = {
         **from_baggage(baggage.get_all()),
-        names.EVALUATION_NAME: clean_text(str(name)),
+        names.EVALUATION_NAME: name,
         names.EVALUATION_SCORE_VALUE: number,
         names.EVALUATION_SCORE_LABEL: label,
         names.EVALUATION_EXPLANATION: None if recorded is None else to_text(recorded),
@@ -59,12 +62,12 @@ def score(
         names.NOT_APPLICABLE_REASON: not_applicable_reason,
         names.ERROR_TYPE: error_type,
     }
-    get_logger("spanscore_instrumentation", __version__).emit(
+    provider.get_logger("spanscore_instrumentation", __version__).emit(
         LogRecord(
             event_name=names.EVALUATION_EVENT,
             severity_number=SeverityNumber.INFO,
             context=_context_of(subject),
-            attributes={key: item for key, item in attributes.items() if item is not None},
+            attributes={key: item for key, given in attributes.items() if (item := to_attribute(given)) is not None},
         )
     )
 

@@ -20,6 +20,17 @@ def clean_text(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
+def to_attribute(value: object) -> str | bool | int | float | list[str] | None:
+    """`value` as it may stand in an attribute, None for what may not: the SDK would record the `repr` of anything."""
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, (bool, int, float)):
+        return value
+    if isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value):
+        return [clean_text(item) for item in value]
+    return None
+
+
 def to_json(value: object) -> str:
     """`value` as JSON text.
 

@@ -8,7 +8,7 @@ from opentelemetry.trace import SpanKind
 from spanscore_instrumentation import attributes as names
 from spanscore_instrumentation._messages import to_parts
 from spanscore_instrumentation._operation import Operation
-from spanscore_instrumentation._quiet import quiet
+from spanscore_instrumentation._quiet import quiet, report_once
 
 Chunk = TypeVar("Chunk")
 
@@ -69,8 +69,8 @@ class LlmCall(Operation):
         return {
             names.PROVIDER_NAME: self._provider,
             names.REQUEST_MODEL: self.name,
-            names.REQUEST_TEMPERATURE: None if temperature is None else float(temperature),
-            names.REQUEST_TOP_P: None if top_p is None else float(top_p),
+            names.REQUEST_TEMPERATURE: float(temperature) if isinstance(temperature, int) else temperature,
+            names.REQUEST_TOP_P: float(top_p) if isinstance(top_p, int) else top_p,
             names.REQUEST_MAX_TOKENS: max_tokens,
             names.REQUEST_SEED: seed,
             names.REQUEST_STREAM: stream,
@@ -191,7 +191,11 @@ class LlmCall(Operation):
 
 def _count(tokens: Any) -> int | None:
     """A token count as the integer that the conventions ask for; None for what is none."""
-    return None if tokens is None or isinstance(tokens, bool) else int(tokens)
+    try:
+        return None if tokens is None or isinstance(tokens, bool) else int(tokens)
+    except (TypeError, ValueError, OverflowError):
+        report_once("LlmCall.usage", "a token count is no number")
+        return None
 
 
 def llm_call(

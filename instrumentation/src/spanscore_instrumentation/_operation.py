@@ -18,7 +18,7 @@ from opentelemetry.trace import INVALID_SPAN, Span, SpanKind, Status, StatusCode
 from spanscore_instrumentation import attributes as names
 from spanscore_instrumentation._content import admitted, records_content
 from spanscore_instrumentation._decorate import decorated
-from spanscore_instrumentation._json import clean_text, to_text
+from spanscore_instrumentation._json import clean_text, to_attribute, to_text
 from spanscore_instrumentation._messages import to_messages
 from spanscore_instrumentation._quiet import quiet
 from spanscore_instrumentation._version import __version__
@@ -62,11 +62,14 @@ def current(kind: type[Kind]) -> Kind:
     return inert
 
 
-def _current_tracer() -> trace.Tracer:
-    """The tracer, fetched at first use; until a provider is set it makes no spans, from then on real ones."""
-    global _tracer  # noqa: PLW0603 - looking it up anew takes longer than all else a helper does without a provider
+def _current_tracer() -> trace.Tracer | None:
+    """The tracer of the program's provider, or None as long as there is no provider."""
+    global _tracer  # noqa: PLW0603 - a provider is set once per process, and looking for it takes half a microsecond
     if _tracer is None:
-        _tracer = trace.get_tracer("spanscore_instrumentation", __version__)
+        provider = trace.get_tracer_provider()
+        if isinstance(provider, trace.ProxyTracerProvider):
+            return None
+        _tracer = provider.get_tracer("spanscore_instrumentation", __version__)
     return _tracer
 
 
@@ -144,6 +147,9 @@ class Operation(ABC):
     def open(self) -> None:
         """Start the span without making it current."""
         self._span, self._context = INVALID_SPAN, None
+        tracer = _current_tracer()
+        if tracer is None:
+            return
         outer = current_frame()
         attributes = {names.OPERATION_NAME: self.operation, **self.start_attributes()}
         if outer is not None:
@@ -151,14 +157,10 @@ class Operation(ABC):
                 attributes.setdefault(names.AGENT_NAME, outer.agent_name)
             if outer.conversation_id is not None:
                 attributes.setdefault(names.CONVERSATION_ID, outer.conversation_id)
-        span = _current_tracer().start_span(
+        span = tracer.start_span(
             clean_text(f"{self.operation} {self.name}") if self.name else self.operation,
             kind=self.kind,
-            attributes={
-                key: clean_text(value) if isinstance(value, str) else value
-                for key, value in attributes.items()
-                if value is not None
-            },
+            attributes={key: value for key, given in attributes.items() if (value := to_attribute(given)) is not None},
         )
         if not span.get_span_context().is_valid:
             return
@@ -232,10 +234,11 @@ class Operation(ABC):
     # For the kinds.
 
     def set_attributes(self, attributes: dict[str, Any]) -> None:
-        """Set those that are not None."""
-        for key, value in attributes.items():
+        """Set those that are known."""
+        for key, given in attributes.items():
+            value = to_attribute(given)
             if value is not None:
-                self._span.set_attribute(key, clean_text(value) if isinstance(value, str) else value)
+                self._span.set_attribute(key, value)
 
     def set_content(self, attribute: str, value: object) -> None:
         """Set `value` as text, as far as the content switch admits it."""

@@ -12,11 +12,19 @@ logger = logging.getLogger("spanscore_instrumentation")
 _reported: set[str] = set()
 
 
-def report_once(place: str, message: str) -> None:
-    """Warn with the current exception the first time something fails at `place`; later ones go to the debug level."""
+def report_once(place: str, message: str, *, exc_info: bool = True) -> None:
+    """Warn the first time something fails at `place`; later failures there go to the debug level.
+
+    Args:
+        place: where it failed.
+        message: what failed.
+        exc_info: whether the current exception may be shown; not where its message could hold redacted content.
+    """
     level = logging.DEBUG if place in _reported else logging.WARNING
     _reported.add(place)
-    logger.log(level, "%s: %s; the program goes on, this piece of telemetry is missing", place, message, exc_info=True)
+    logger.log(
+        level, "%s: %s; the program goes on, this piece of telemetry is missing", place, message, exc_info=exc_info
+    )
 
 
 def quiet(function: Callable[P, R]) -> Callable[P, R | None]:
