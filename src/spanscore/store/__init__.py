@@ -1,7 +1,21 @@
 """The store: DuckDB and everything that knows it. No other room imports duckdb."""
 
+from spanscore.store.connection import database_path
 from spanscore.store.counts import LoadCounts, ManifestRow, SignalCounts
+from spanscore.store.query import Column, QueryResult, run_arrow_query, run_query
 from spanscore.store.session import ReadSession, read_session
 from spanscore.store.store import Store
 
-__all__ = ["LoadCounts", "ManifestRow", "ReadSession", "SignalCounts", "Store", "read_session"]
+__all__ = [
+    "Column",
+    "LoadCounts",
+    "ManifestRow",
+    "QueryResult",
+    "ReadSession",
+    "SignalCounts",
+    "Store",
+    "database_path",
+    "read_session",
+    "run_arrow_query",
+    "run_query",
+]

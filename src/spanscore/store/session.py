@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from spanscore.errors import QueryError, QueryTimeout, StoreMissing
+from spanscore.store import migrate, model
 from spanscore.store.connection import DEFAULT_WAIT_S, connect_for_reading, database_path
-from spanscore.store.migrate import require_current
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -113,7 +113,8 @@ def read_session(
         path, wait_s=wait_s, timeout_s=timeout_s, memory_limit=memory_limit, threads=threads
     )
     try:
-        require_current(connection, path)
+        migrate.require_current(connection, path)
+        model.require_current(connection, path)
         yield ReadSession(connection, path, timeout_s)
     finally:
         connection.close()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
+import duckdb
+
 from spanscore.errors import StoreError
-from spanscore.store import load
+from spanscore.store import load, model
 from spanscore.store.connection import DEFAULT_WAIT_S, connect_for_writing, database_path
 from spanscore.store.counts import LoadCounts, ManifestRow, SignalCounts
 from spanscore.store.migrate import migrate
@@ -14,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
     from types import TracebackType
-
-    import duckdb
 
     from spanscore.otlp import RawTables
 
@@ -60,9 +60,7 @@ class Store:
         try:
             path.chmod(0o600)
             migrate(connection, path)
-            from spanscore.store import derive
-
-            derive.install(connection)
+            model.install(connection)
         except BaseException:
             connection.close()
             raise
@@ -91,9 +89,16 @@ class Store:
             manifest: spool position to record with the rows.
 
         Raises:
-            StoreError: nothing was stored, or a failed commit leaves it open: reopen and read `manifest()`.
+            StoreError: the disk or the memory does not allow it. Nothing was stored, unless the commit itself failed,
+                which leaves it open: reopen and read `manifest()`.
         """
-        return load.load_tables(self.connection, tables, source=source, manifest=manifest)
+        try:
+            return load.load_tables(self.connection, tables, source=source, manifest=manifest)
+        except (duckdb.OperationalError, duckdb.FatalException) as error:
+            raise StoreError(
+                f"The store `{database_path(self.directory)}` could not be written: {str(error).splitlines()[0]}\n"
+                "  Look at the free space and the memory, then load again: what is stored already is not stored twice."
+            ) from error
 
     def record_rejected(
         self, *, source: str, spans: Mapping[str, int] | None = None, log_records: Mapping[str, int] | None = None
@@ -124,6 +129,15 @@ class Store:
         from spanscore.store import derive
 
         return derive.derive(self.connection, progress)
+
+    def rebuild(self, progress: Callable[[int, int], None] | None = None) -> int:
+        """Rebuilds the trajectory of every trace, and returns how many there are.
+
+        Args:
+            progress: told (traces done, traces in all) as it goes.
+        """
+        model.mark_all_pending(self.connection)
+        return self.derive(progress)
 
     def checkpoint(self) -> None:
         """Writes the write-ahead log into the file: what was loaded before is then safe without the spool."""

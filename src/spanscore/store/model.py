@@ -1,0 +1,67 @@
+"""Keeps the trajectory tables in the model of this version: another model drops them and derives them anew."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from spanscore.errors import StoreOutdated
+from spanscore.store import derive
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import duckdb
+
+_KEY = "model_version"
+
+
+def model_version(connection: duckdb.DuckDBPyConnection) -> int | None:
+    """The model the trajectory tables of the store were made for; None = none yet."""
+    rows = connection.execute("select value from store_meta where key = ?", [_KEY]).fetchall()
+    return int(rows[0][0]) if rows else None
+
+
+def install(connection: duckdb.DuckDBPyConnection) -> None:
+    """Creates macros, views and trajectory tables; when the model is new, drops the old ones and makes all pending."""
+    is_current = model_version(connection) == derive.MODEL_VERSION
+    if not is_current:
+        for table in derive.TABLES:
+            connection.execute(f'drop table if exists "{table}"')
+    derive.install(connection)
+    if is_current:
+        return
+    # The stamp comes last: a crash before it repeats all of this.
+    connection.execute("begin transaction")
+    mark_all_pending(connection)
+    connection.execute("delete from store_meta where key = ?", [_KEY])
+    connection.execute("insert into store_meta values (?, ?)", [_KEY, str(derive.MODEL_VERSION)])
+    connection.execute("commit")
+
+
+def mark_all_pending(connection: duckdb.DuckDBPyConnection) -> None:
+    """Makes every trace of the store wait for its trajectory to be rebuilt."""
+    connection.execute(
+        """
+        insert into pending_traces
+        select trace_id from spans
+        union
+        select trace_id from log_records where trace_id is not null
+        except
+        select trace_id from pending_traces
+        """
+    )
+
+
+def require_current(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Checks, without writing, that the trajectory tables are of the model this version reads.
+
+    Raises:
+        StoreOutdated: they are of another one.
+    """
+    found = model_version(connection)
+    if found != derive.MODEL_VERSION:
+        described = "has no trajectories yet" if found is None else f"holds trajectories of model {found}"
+        raise StoreOutdated(
+            f"The store `{path}` {described}; this version of spanscore reads model {derive.MODEL_VERSION}.\n"
+            f"  Derive them again with:  spanscore rebuild --store {path.parent}"
+        )
