@@ -1,0 +1,118 @@
+-- One reader for every dialect's messages: GenAI parts, OpenAI, Anthropic and Bedrock blocks, Gemini contents, LangChain
+-- constructors, Vercel content. A message says who speaks (`role`) and holds parts; each macro below takes one question.
+
+-- message_array: the messages in a document: an array of them, an array of such arrays, or an object that holds one under
+-- a name that some SDK uses. An object that is itself one message comes back as the only element; NULL when none is found.
+create or replace temp macro message_array(document) as
+    case
+        when json_type(document) = 'ARRAY' then
+            case
+                when json_type(document, '$[0]') = 'ARRAY' then json_extract(document, '$[0][*]')
+                else json_extract(document, '$[*]')
+            end
+        when json_type(document) = 'OBJECT' then coalesce(
+            case json_type(document, '$.messages')
+                when 'ARRAY' then case
+                    when json_type(document, '$.messages[0]') = 'ARRAY' then json_extract(document, '$.messages[0][*]')
+                    else json_extract(document, '$.messages[*]')
+                end
+            end,
+            case when json_type(document, '$.contents') = 'ARRAY' then json_extract(document, '$.contents[*]') end,
+            case when json_type(document, '$.inputs.messages') = 'ARRAY' then json_extract(document, '$.inputs.messages[*]') end,
+            case when json_type(document, '$.outputs.messages') = 'ARRAY' then json_extract(document, '$.outputs.messages[*]') end,
+            case when json_type(document, '$.choices') = 'ARRAY' then json_extract(document, '$.choices[*].message') end,
+            case when json_type(document, '$.generations[0]') = 'ARRAY'
+                then json_extract(document, '$.generations[0][*].message') end,
+            case when json_type(document, '$.output') = 'ARRAY' then json_extract(document, '$.output[*]') end,
+            case when json_type(document, '$.input') = 'ARRAY' then json_extract(document, '$.input[*]') end,
+            case when json_type(document, '$.prompt') = 'ARRAY' then json_extract(document, '$.prompt[*]') end,
+            case when json_type(document, '$.content') = 'OBJECT' then [json_extract(document, '$.content')] end,
+            case when json_type(document, '$.message') = 'OBJECT' then [json_extract(document, '$.message')] end,
+            case when coalesce(json_type(document, '$.role'), json_type(document, '$.parts'), json_type(document, '$.content'),
+                json_type(document, '$.kwargs'), json_type(document, '$.tool_calls')) is not null then [document] end
+        )
+    end;
+
+-- plain_answer: the text under the names that frameworks use for "the question" or "the answer" in an object without messages.
+create or replace temp macro plain_answer(document) as
+    case json_type(document)
+        when 'VARCHAR' then document ->> '$'
+        when 'OBJECT' then coalesce(
+            document ->> '$.raw', document ->> '$.final_output', document ->> '$.answer', document ->> '$.output_text',
+            case when json_type(document, '$.output') = 'VARCHAR' then document ->> '$.output' end,
+            case when json_type(document, '$.response') = 'VARCHAR' then document ->> '$.response' end,
+            case when json_type(document, '$.text') = 'VARCHAR' then document ->> '$.text' end,
+            case when json_type(document, '$.question') = 'VARCHAR' then document ->> '$.question' end,
+            case when json_type(document, '$.query') = 'VARCHAR' then document ->> '$.query' end,
+            case when json_type(document, '$.prompt') = 'VARCHAR' then document ->> '$.prompt' end,
+            case when json_type(document, '$.input') = 'VARCHAR' then document ->> '$.input' end,
+            case when json_type(document, '$.task') = 'VARCHAR' then document ->> '$.task' end,
+            case when json_type(document, '$.user_msg') = 'VARCHAR' then document ->> '$.user_msg' end
+        )
+    end;
+
+-- message_body: the message without the envelope of a serializer.
+create or replace temp macro message_body(message) as
+    case
+        when json_type(message, '$.kwargs') = 'OBJECT' and json_type(message, '$.role') is null then message -> '$.kwargs'
+        when json_type(message, '$.data') = 'OBJECT' and json_type(message, '$.type') = 'VARCHAR' then message -> '$.data'
+        when json_type(message, '$.message') = 'OBJECT' then message -> '$.message'
+        else message
+    end;
+
+-- message_role: system, user, assistant or tool; NULL when the message does not say.
+create or replace temp macro role_word(word) as
+    case
+        when word in ('user', 'human', 'humanmessage', 'humanmessagechunk', 'input') then 'user'
+        when word in ('assistant', 'ai', 'model', 'aimessage', 'aimessagechunk', 'bot', 'output') then 'assistant'
+        when word in ('tool', 'function', 'ipython', 'toolmessage', 'functionmessage', 'tool-response', 'function_call_output')
+            then 'tool'
+        when word in ('system', 'developer', 'systemmessage', 'system_instruction') then 'system'
+    end;
+create or replace temp macro message_role(message) as
+    coalesce(
+        role_word(lower(message ->> '$.role')),
+        role_word(lower(message ->> '$.kwargs.role')),
+        role_word(lower(message ->> '$.kwargs.type')),
+        role_word(lower(message ->> '$.data.type')),
+        role_word(lower(message ->> '$.type')),
+        role_word(lower(message ->> '$.id[#-1]')),
+        role_word(lower(message ->> '$.message.role')),
+        case when json_type(message, '$.type') = 'VARCHAR' and message ->> '$.type' = 'function_call' then 'assistant' end
+    );
+
+-- text_blocks: the parts of a text that is itself JSON for a list of content blocks; NULL for ordinary text.
+create or replace temp macro text_blocks(value) as
+    case
+        when value[1:2] = '[{' and json_type(try_cast(value as json)) = 'ARRAY'
+            and (coalesce(json_type(try_cast(value as json), '$[0].text'), json_type(try_cast(value as json), '$[0].toolUse'),
+                json_type(try_cast(value as json), '$[0].toolResult'), json_type(try_cast(value as json), '$[0].type')) is not null)
+            then json_extract(try_cast(value as json), '$[*]')
+    end;
+
+-- message_parts_of: the parts of a message body, each a JSON object (or a JSON string: plain text).
+create or replace temp macro message_parts_of(body) as
+    case
+        when json_type(body) = 'VARCHAR' then [body]
+        else list_concat(
+            coalesce(
+                case when json_type(body, '$.parts') = 'ARRAY' then json_extract(body, '$.parts[*]') end,
+                case when json_type(body, '$.content') = 'ARRAY' then json_extract(body, '$.content[*]') end,
+                case when json_type(body, '$.content.parts') = 'ARRAY' then json_extract(body, '$.content.parts[*]') end,
+                case when json_type(body, '$.blocks') = 'ARRAY' then json_extract(body, '$.blocks[*]') end,
+                case when json_type(body, '$.content') = 'VARCHAR' then
+                    coalesce(text_blocks(body ->> '$.content'), [body -> '$.content']) end,
+                case when json_type(body, '$.type') = 'VARCHAR' and body ->> '$.type' in ('function_call',
+                    'function_call_output', 'tool_call', 'tool_use', 'tool_result', 'text', 'reasoning') then [body] end,
+                case when json_type(body, '$.text') = 'VARCHAR' then [body -> '$.text'] end,
+                []::json[]
+            ),
+            coalesce(
+                case when json_type(body, '$.tool_calls') = 'ARRAY' then json_extract(body, '$.tool_calls[*]') end,
+                case when json_type(body, '$.toolCalls') = 'ARRAY' then json_extract(body, '$.toolCalls[*]') end,
+                case when json_type(body, '$.additional_kwargs.tool_calls') = 'ARRAY'
+                    then json_extract(body, '$.additional_kwargs.tool_calls[*]') end,
+                []::json[]
+            )
+        )
+    end;

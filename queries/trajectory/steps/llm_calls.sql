@@ -1,0 +1,143 @@
+-- One row per provider call. Where one LLM span lies inside another with no tool, agent or workflow between, both tell of the
+-- same call: the inner one owns time, usage and model, the outer one fills what the inner one lacks.
+create or replace temp table llm_spans as
+with llm as (
+    select
+        batch_spans.s,
+        batch_spans.group_id,
+        batch_spans.start_ns,
+        batch_spans.end_ns,
+        batch_spans.scope_name,
+        span_tree.llm_above,
+        span_facts.response_id,
+        coalesce(span_facts.input_tokens, span_facts.exclusive_input_tokens, span_facts.output_tokens) is not null as has_usage
+    from batch_spans
+    inner join span_class using (s)
+    inner join span_tree using (s)
+    inner join span_facts using (s)
+    where span_class.class = 'llm' and not span_tree.is_judged
+),
+children as (
+    select llm_above as s, count(*) as n
+    from llm
+    where llm_above is not null
+    group by llm_above
+),
+leaves as (
+    select
+        llm.*,
+        case when above_children.n = 1 then llm.llm_above end as wrapper,
+        case when above_children.n = 1 and outer_children.n = 1 then above.llm_above end as outer_wrapper
+    from llm
+    left join llm as above on above.s = llm.llm_above
+    left join children as above_children on above_children.s = llm.llm_above
+    left join children as outer_children on outer_children.s = above.llm_above
+    where llm.s not in (select s from children)
+),
+-- Two instrumentations side by side: the same response id, overlapping in time, from two scopes.
+twins as (
+    select later.s
+    from leaves as later
+    inner join leaves as kept
+        on kept.group_id = later.group_id
+        and kept.response_id = later.response_id
+        and kept.scope_name <> later.scope_name
+        and kept.start_ns < later.end_ns
+        and later.start_ns < kept.end_ns
+        and (kept.has_usage, -kept.s) > (later.has_usage, -later.s)
+)
+select * from leaves where s not in (select s from twins);
+
+create or replace temp table batch_llm_calls as
+with facts as (
+    select
+        llm_spans.s,
+        llm_spans.wrapper,
+        llm_spans.outer_wrapper,
+        batch_spans.trace_id,
+        batch_spans.span_id,
+        batch_spans.name,
+        batch_spans.start_ns,
+        batch_spans.start_time,
+        batch_spans.duration_ns,
+        batch_spans.status_code,
+        batch_spans.status_message,
+        batch_spans.scope_name,
+        batch_spans.service_name,
+        span_class.convention,
+        inner_facts.operation,
+        coalesce(inner_facts.provider, outer_facts.provider) as provider,
+        coalesce(inner_facts.provider_hint, outer_facts.provider_hint) as provider_hint,
+        coalesce(inner_facts.request_model, outer_facts.request_model) as request_model,
+        coalesce(inner_facts.response_model, outer_facts.response_model) as response_model,
+        coalesce(inner_facts.response_id, outer_facts.response_id) as response_id,
+        as_tokens(coalesce(inner_facts.input_tokens,
+            case when inner_facts.exclusive_input_tokens is null then outer_facts.input_tokens end)) as input_tokens,
+        as_tokens(inner_facts.exclusive_input_tokens) as exclusive_input_tokens,
+        as_tokens(coalesce(inner_facts.output_tokens, outer_facts.output_tokens)) as output_tokens,
+        as_tokens(coalesce(inner_facts.cache_read_tokens, outer_facts.cache_read_tokens)) as cache_read_tokens,
+        as_tokens(coalesce(inner_facts.cache_write_tokens, outer_facts.cache_write_tokens)) as cache_write_tokens,
+        as_tokens(coalesce(inner_facts.cache_write_1h_tokens, outer_facts.cache_write_1h_tokens)) as cache_write_1h_tokens,
+        as_tokens(coalesce(inner_facts.reasoning_tokens, outer_facts.reasoning_tokens)) as reasoning_tokens,
+        as_tokens(inner_facts.input_audio_tokens) as input_audio_tokens,
+        as_tokens(inner_facts.output_audio_tokens) as output_audio_tokens,
+        as_tokens(coalesce(inner_facts.total_tokens, outer_facts.total_tokens)) as total_tokens,
+        coalesce(inner_facts.service_tier, outer_facts.service_tier) as service_tier,
+        try_cast(coalesce(inner_facts.cost_reported_usd, outer_facts.cost_reported_usd) as double) as cost_reported_usd,
+        coalesce(
+            try_cast(coalesce(inner_facts.time_to_first_chunk_s, outer_facts.time_to_first_chunk_s) as double),
+            (epoch_ns(try_cast(inner_facts.first_chunk_at as timestamptz)) - batch_spans.start_ns::hugeint) / 1e9
+        ) as time_to_first_chunk_s,
+        coalesce(inner_facts.finish_reason, outer_facts.finish_reason) as finish_reason,
+        coalesce(inner_facts.error_type, span_exceptions.exception_type) as error_type,
+        coalesce(inner_facts.error_message, span_exceptions.exception_message) as error_message,
+        span_exceptions.s is not null as has_exception
+    from llm_spans
+    inner join batch_spans using (s)
+    inner join span_class using (s)
+    inner join span_facts as inner_facts using (s)
+    left join span_facts as outer_facts on outer_facts.s = llm_spans.wrapper
+    left join span_exceptions on span_exceptions.s = llm_spans.s
+),
+based as (
+    select
+        *,
+        coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0) as cached,
+        case
+            when input_tokens is null and exclusive_input_tokens is not null then 'exclusive_fixed'
+            when input_tokens is null then null
+            when cached > 0 and total_tokens = input_tokens + output_tokens + cached then 'exclusive_fixed'
+            when total_tokens = input_tokens + output_tokens then 'inclusive'
+            when cached > input_tokens then 'exclusive_fixed'
+            when cached = 0 then 'inclusive'
+            else 'assumed'
+        end as usage_basis
+    from facts
+)
+select
+    based.* exclude (input_tokens, output_tokens, exclusive_input_tokens, finish_reason),
+    span_agents.run_id,
+    span_agents.a,
+    span_agents.named,
+    case
+        when usage_basis = 'exclusive_fixed' then coalesce(input_tokens, exclusive_input_tokens) + cached
+        else input_tokens
+    end as input_tokens,
+    case
+        when reasoning_tokens > output_tokens or total_tokens = input_tokens + output_tokens + nullif(reasoning_tokens, 0)
+            then output_tokens + reasoning_tokens
+        else output_tokens
+    end as output_tokens,
+    coalesce(
+        finish_word(finish_reason),
+        (select finish_word(any_value(event_messages.finish_reason)) from event_messages
+        where event_messages.s = based.s and event_messages.direction = 'output')
+    ) as finish_reason,
+    case
+        when status_code = 2 or (has_exception and status_code <> 1)
+            or (based.error_type is not null and status_code <> 1) then 'error'
+        when has_exception and usage_basis is null then 'error'
+        else 'ok'
+    end as status
+from based
+inner join span_agents using (s);

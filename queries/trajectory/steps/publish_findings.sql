@@ -1,0 +1,47 @@
+-- What a reader should know before believing a trace's figures.
+insert into findings by name
+select run_id, trace_id, span_id, 'orphan_span' as kind, 'The parent of span ' || name || ' is not in the store' as detail
+from run_spans
+where is_orphan
+union all
+select run_id, trace_id, span_id, 'unfinished_span', 'Span ' || name || ' has no end'
+from run_spans
+where end_ns = 0
+union all
+select run_id, trace_id, span_id, 'missing_token_usage', 'LLM call ' || name || ' reports no token usage'
+from batch_llm_calls
+where status = 'ok' and input_tokens is null and output_tokens is null
+union all
+select run_id, trace_id, llm_call_id, 'unpriced_call',
+    'No price for model ' || coalesce(response_model, request_model, '(none)') || ': ' || coalesce(unpriced_reason, 'unknown')
+from llm_calls
+where trace_id in (select trace_id from batch_traces) and cost_usd is null and status = 'ok'
+union all
+select reported_totals.run_id, reported_totals.trace_id, reported_totals.span_id, 'usage_mismatch',
+    'The top span reports ' || reported_totals.input_tokens || ' input tokens, its LLM calls ' || runs.input_tokens
+from reported_totals
+inner join runs using (run_id)
+where abs(reported_totals.input_tokens - runs.input_tokens) > 0.01 * reported_totals.input_tokens
+    and runs.trace_id in (select trace_id from batch_traces)
+union all
+select run_id, trace_id, null, 'unmatched_tool_call',
+    'The model asked for ' || tool_name || ' and no execution or result of it is in the trace'
+from tool_requests
+where trace_id in (select trace_id from batch_traces) and outcome = 'no_result' and not is_handoff
+union all
+select run_id, trace_id, null, 'content_missing', 'No message, argument or result was captured'
+from runs
+where trace_id in (select trace_id from batch_traces) and not has_content
+union all
+select
+    any_value(span_runs.run_id), batch_spans.trace_id, min(batch_spans.span_id), 'unrecognised_spans',
+    count(*) || ' spans of scope ' || batch_spans.scope_name || ' say nothing that is known about agents'
+from batch_spans
+inner join span_class using (s)
+left join span_runs using (s)
+where span_class.class = 'other'
+group by batch_spans.trace_id, batch_spans.scope_name
+union all
+select null, batch_spans.trace_id, batch_spans.span_id, 'cycle', 'Span ' || batch_spans.name || ' is its own ancestor'
+from batch_spans
+where s not in (select s from span_tree);

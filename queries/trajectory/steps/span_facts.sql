@@ -1,0 +1,23 @@
+-- One value per span and canonical column: the first source in order of priority that says something.
+create or replace temp table span_values as
+with candidates as (
+    select
+        batch_attributes.s,
+        attribute_map.column_name,
+        attribute_map.priority + batch_attributes.rank as priority,
+        case
+            when attribute_map.path is null then batch_attributes.value
+            else json_text(json_extract(as_json(batch_attributes.value), attribute_map.path))
+        end as text,
+        attribute_map.unit
+    from batch_attributes
+    inner join attribute_map using (key)
+    where attribute_map.scope is null or starts_with(batch_attributes.scope_name, attribute_map.scope)
+)
+select
+    s,
+    column_name,
+    arg_min(case when unit = 'ms' then (try_cast(text as double) / 1000)::varchar else text end, priority) as value
+from candidates
+where meaningful(text) is not null or (text = '{}' and column_name = 'tool_arguments')
+group by s, column_name;

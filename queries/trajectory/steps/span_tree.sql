@@ -1,0 +1,76 @@
+-- Where each span hangs: the agent invocation it belongs to, the tool call it runs inside, the LLM span around it. One walk
+-- from the roots down, a level at a time. An agent span directly inside an agent span of the same name is the same
+-- invocation written twice; a tool call in between makes it a new one.
+-- A span whose parent is not here starts a walk of its own; spans on a cycle are reached by no walk and hang nowhere.
+create or replace temp table span_tree as
+with recursive named as (
+    select
+        batch_spans.s,
+        batch_spans.parent,
+        span_class.class,
+        span_class.class = 'agent' or (span_class.class = 'tool' and span_facts.subagent_type is not null) as opens_agent,
+        lower(coalesce(span_facts.agent_name, batch_spans.name)) as agent_key,
+        span_facts.agent_call_id
+    from batch_spans
+    inner join span_class using (s)
+    inner join span_facts using (s)
+),
+walk as (
+    select
+        s,
+        s as root,
+        0 as depth,
+        null::integer as agent_above,
+        null::integer as tool_above,
+        null::integer as any_tool_above,
+        null::integer as llm_above,
+        null::integer as workflow_above,
+        case when opens_agent then s end as agent,
+        case when opens_agent then agent_key end as agent_key,
+        case when opens_agent then agent_call_id end as agent_call_id,
+        case when class = 'tool' and not opens_agent then s end as tool_inside,
+        case when class = 'tool' then s end as any_tool,
+        case when class = 'llm' then s end as llm,
+        case when class = 'workflow' then s end as workflow,
+        case when class in ('llm', 'tool', 'agent', 'workflow', 'retrieval') then s end as top,
+        class = 'evaluator' as is_judged
+    from named
+    where parent is null
+    union all
+    select
+        child.s,
+        walk.root,
+        walk.depth + 1,
+        walk.agent,
+        walk.tool_inside,
+        walk.any_tool,
+        walk.llm,
+        walk.workflow,
+        case
+            when not child.opens_agent then walk.agent
+            when walk.tool_inside is null and walk.agent is not null
+                and (child.agent_key = walk.agent_key or child.agent_call_id = walk.agent_call_id)
+                and child.class = 'agent' then walk.agent
+            else child.s
+        end,
+        case when child.opens_agent then child.agent_key else walk.agent_key end,
+        case when child.opens_agent then child.agent_call_id else walk.agent_call_id end,
+        case when child.opens_agent then null when child.class = 'tool' then child.s else walk.tool_inside end,
+        case when child.class = 'tool' then child.s else walk.any_tool end,
+        case
+            when child.class = 'llm' then child.s
+            when child.class in ('tool', 'agent', 'workflow') then null
+            else walk.llm
+        end,
+        case when child.class = 'workflow' then child.s else walk.workflow end,
+        case
+            when walk.top is not null then walk.top
+            when child.class in ('llm', 'tool', 'agent', 'workflow', 'retrieval') then child.s
+        end,
+        walk.is_judged or child.class = 'evaluator'
+    from walk
+    inner join named as child on child.parent = walk.s
+    where walk.depth < 10000
+)
+select s, root, depth, agent_above, tool_above, any_tool_above, llm_above, workflow_above, agent, top, is_judged
+from walk;

@@ -1,0 +1,46 @@
+-- What the attribute map reads from each span: one row per span and canonical column, the first source in order of priority
+-- that says something. Attributes that no row of the map names are not touched.
+-- An attribute of a span event or of a log record that names the span is read under the key `event name|key`. The event that
+-- repeats a whole call (`gen_ai.client.inference.operation.details`) counts as attributes, after the span's own (`rank` 100).
+create or replace temp table batch_attributes as
+with entries as (
+    select trace_id, span_id, 0 as rank, unnest(map_entries(attributes)) as entry
+    from spans
+    where trace_id in (select trace_id from batch_traces)
+    union all
+    select trace_id, span_id, 100, unnest(map_entries(attributes))
+    from span_events
+    where trace_id in (select trace_id from batch_traces) and name = 'gen_ai.client.inference.operation.details'
+    union all
+    select trace_id, span_id, 100, unnest(map_entries(attributes))
+    from log_records
+    where trace_id in (select trace_id from batch_traces)
+        and coalesce(event_name, attributes['event.name']::varchar) = 'gen_ai.client.inference.operation.details'
+)
+select
+    batch_spans.s,
+    batch_spans.scope_name,
+    entries.rank,
+    entries.entry.key as key,
+    attribute_text(entries.entry.value) as value
+from entries
+inner join batch_spans using (trace_id, span_id)
+where entries.entry.key in (select key from attribute_map)
+    or regexp_matches(entries.entry.key,
+        '^(llm\.(in|out)put_messages|gen_ai\.(prompt|completion)|retrieval\.documents|llm\.tools)\.[0-9]+\.');
+
+insert into batch_attributes
+select
+    batch_spans.s,
+    batch_spans.scope_name,
+    0 as rank,
+    event.name || '|' || event.entry.key as key,
+    attribute_text(event.entry.value) as value
+from (
+    select trace_id, span_id, name, unnest(map_entries(attributes)) as entry
+    from span_events
+    where trace_id in (select trace_id from batch_traces)
+        and name in (select split_part(key, '|', 1) from attribute_map where contains(key, '|'))
+) as event
+inner join batch_spans using (trace_id, span_id)
+where event.name || '|' || event.entry.key in (select key from attribute_map);
