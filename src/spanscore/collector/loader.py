@@ -40,6 +40,7 @@ class Loader:
         self._loaded: dict[str, int] = {}
         self._waiting_items = 0
         self._failures = 0
+        self._is_derived = False
         self._covered: dict[str, int] = {}
         self._refused_by_store: tuple[str, int] | None = None
         self._longest_lag_s = 0.0
@@ -81,14 +82,14 @@ class Loader:
         """
         target = {path.name: end for path, _, end in self._waiting_now()}
         deadline = time.monotonic() + timeout_s
-        while any(self._loaded.get(name, 0) < end for name, end in target.items()):
+        while not self._is_derived or any(self._loaded.get(name, 0) < end for name, end in target.items()):
             problem = self._try_window()
             if problem is None:
                 continue
             if time.monotonic() > deadline:
                 raise DrainTimeout(
-                    f"{self.waiting_bytes()} bytes still wait in `{self._spool.directory}`: {problem} Nothing is lost: "
-                    "the collector loads them when it runs again."
+                    f"{self.waiting_bytes()} bytes still wait in `{self._spool.directory}`: {problem}\n"
+                    "  Nothing is lost: the collector goes on with them as soon as it can, or when it is started again."
                 ) from problem
             time.sleep(PAUSE_S)
 
@@ -101,7 +102,8 @@ class Loader:
 
     def _run(self) -> None:
         while not self._stopping.is_set():
-            problem = self._try_window() if self._waiting_now() else None
+            has_work = not self._is_derived or self._waiting_now()
+            problem = self._try_window() if has_work else None
             self._report()
             is_behind = problem is None and self._waiting_items >= self._config.limits.load_spans
             # For readers, who would otherwise find the store locked for as long as spans pour in.
@@ -155,6 +157,7 @@ class Loader:
                 if time.monotonic() - started > WINDOW_S:
                     self._waiting_items += items
                     break
+                self._is_derived = False
                 stored += self._load(store, piece)
                 self._loaded[piece.segment] = piece.end_offset
                 received_ns.extend(record.received_ns for record in piece.records)
@@ -190,6 +193,7 @@ class Loader:
             self._status.fail(f"Spans are stored, but trajectories could not be derived: {error}")
             log.error("Spans are stored, but trajectories could not be derived: %s", error)
             return error
+        self._is_derived = True
         return None
 
     def _note(self, started: float, received_ns: list[int], stored: int) -> None:
