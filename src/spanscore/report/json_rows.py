@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import math
 from datetime import date, time
@@ -17,7 +18,7 @@ _JSON_TYPE = "JSON"
 def json_array(names: Sequence[str], types: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
     """The pieces of a JSON array, one object per row, one row per line.
 
-    Integers and decimals keep every digit, NaN and infinities are null, bytes are lower-case hex, and a value of
+    Integers and decimals keep every digit, NaN and infinities are null, bytes are base64, and a value of
     DuckDB's type JSON stands as the JSON it is.
 
     Args:
@@ -69,7 +70,7 @@ def _key(key: Any) -> str:
 
 def _plain(value: Any) -> str:
     if isinstance(value, bytes | bytearray | memoryview):
-        return bytes(value).hex()
+        return base64.b64encode(value).decode("ascii")
     if isinstance(value, date | time):
         return value.isoformat()
     return str(value)
@@ -88,6 +89,6 @@ def _document(value: str | None) -> str:
     else:
         return value
     try:
-        return _text(json.loads(value, parse_float=Decimal))
+        return _text(json.loads(value))
     except (ValueError, RecursionError):
         return json.dumps(value, ensure_ascii=False)

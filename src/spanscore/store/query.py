@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import duckdb
+
 from spanscore.errors import QueryError
 
 if TYPE_CHECKING:
@@ -91,10 +93,9 @@ def run_arrow_query(session: ReadSession, sql: str, *, limit: int | None = None)
     """
     columns = _columns(session, sql)
     projected = _projected(sql, columns, _as_parquet_value)
-    if limit is not None:
-        projected = f"select * from (\n{projected}\n) limit {int(limit)}"
     with session.refusals():
-        table: pa.Table = session.connection.execute(projected).to_arrow_table()
+        relation = session.connection.sql(projected)
+        table: pa.Table = (relation if limit is None else relation.limit(limit)).to_arrow_table()
     return table.rename_columns([column.name for column in columns])
 
 
@@ -120,8 +121,18 @@ def _projected(sql: str, columns: tuple[Column, ...], value: Callable[[str, str]
     values = [value(place, column.type) for place, column in zip(places, columns, strict=True)]
     if values == places:
         return sql
-    body = sql.strip().rstrip(";")
-    return f"select {', '.join(values)} from (\n{body}\n) as result({', '.join(places)})"
+    return f"select {', '.join(values)} from (\n{_unended(sql)}\n) as result({', '.join(places)})"
+
+
+def _unended(sql: str) -> str:
+    """`sql` without the semicolons and remarks after its last word."""
+    encoded = sql.encode("utf-8")
+    end = len(encoded)
+    for start, kind in reversed(duckdb.tokenize(sql)):
+        if kind != duckdb.token_type.comment and encoded[start:end].strip() != b";":
+            break
+        end = start
+    return encoded[:end].decode("utf-8")
 
 
 def _as_row_value(place: str, kind: str) -> str:

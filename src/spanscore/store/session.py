@@ -40,7 +40,8 @@ class ReadSession:
         """The rows of one SELECT as an Arrow table; VARIANT columns must be cast in the query."""
         self.check(sql)
         with self.refusals():
-            return self.connection.execute(sql, parameters).to_arrow_table()
+            table: pa.Table = self.connection.sql(sql, params=parameters).to_arrow_table()
+        return table
 
     def check(self, sql: str) -> None:
         """Refuses everything but exactly one SELECT.
