@@ -1,12 +1,14 @@
 """Nested OTLP values (arrays and kvlists) to JSON text.
 
 The text is the same whether the value came as protobuf or as OTLP/JSON: integers exact, doubles in their shortest form,
-NaN and the infinities as strings, bytes as base64, an empty value as null, a kvlist as an object whose last duplicate wins.
+NaN and the infinities as strings, bytes as base64, an empty value as null, a kvlist as an object in which the last of two
+equal keys counts.
 """
 
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Mapping, Sequence
 from math import isfinite, isnan
 from typing import Any
 
@@ -24,7 +26,7 @@ MAX_NESTING = 94
 ARRAY_LEVELS = 2
 KVLIST_LEVELS = 3
 
-Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
 
 
 def nested_json(arrays: pa.BinaryArray, kvlists: pa.BinaryArray) -> pa.StringArray:

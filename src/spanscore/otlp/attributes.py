@@ -29,7 +29,7 @@ class AttributeLists:
 
 
 def wire_values(values: pa.StructArray) -> pa.StructArray:
-    """ANY_VALUE of each AnyValue in the wire shape. A reference into a string table, which OTLP has no table for, is empty."""
+    """ANY_VALUE of each AnyValue in the wire shape; a reference into a string table, of which there is none, is empty."""
     members = [pc.struct_field(values, field.name) for field in list(ANY_VALUE)[:-1]]
     nested = nested_json(pc.struct_field(values, "array_value"), pc.struct_field(values, "kvlist_value"))
     return pa.StructArray.from_arrays([*members, nested], fields=list(ANY_VALUE))
@@ -73,7 +73,10 @@ def attribute_lists(
     lists = pa.ListArray.from_arrays(_offsets(lengths), entries, type=ATTRIBUTES, mask=mask)
     parents = lists.value_parent_indices()
     codes = keys.dictionary_encode()
-    place = pc.add(pc.multiply(parents.cast(pa.int64()), pa.scalar(len(codes.dictionary), pa.int64())), codes.indices.cast(pa.int64()))
+    place = pc.add(
+        pc.multiply(parents.cast(pa.int64()), pa.scalar(len(codes.dictionary), pa.int64())),
+        codes.indices.cast(pa.int64()),
+    )
     if pc.count_distinct(place).as_py() == len(place):
         return AttributeLists(lists, odd_rows)
 

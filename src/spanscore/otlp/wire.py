@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache, reduce
+from typing import Any
 
 import ptars
 import pyarrow as pa
@@ -66,7 +67,7 @@ def _to_arrow(payloads: Sequence[bytes], request: type[Message]) -> pa.RecordBat
 
 
 @cache
-def _reader(message_name: str) -> ptars.internal.MessageHandler:
+def _reader(message_name: str) -> Any:
     pool = descriptor_pool.DescriptorPool()
     for module in _FILES:
         file = descriptor_pb2.FileDescriptorProto()
