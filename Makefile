@@ -26,7 +26,7 @@ $(STAMP): pyproject.toml instrumentation/pyproject.toml
 	@if command -v uv >/dev/null 2>&1; then \
 	    uv pip install --quiet --python $(BIN)/python -e '.[dev]' -e 'instrumentation[otlp]'; \
 	else \
-	    $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' -e 'instrumentation[otlp]'; \
+	    $(BIN)/python -m pip install -qq --disable-pip-version-check -e '.[dev]' -e 'instrumentation[otlp]'; \
 	fi
 	@touch $(STAMP)
 
