@@ -1,8 +1,8 @@
 """Nested OTLP values (arrays and kvlists) to JSON text.
 
 The text is the same whether the value came as protobuf or as OTLP/JSON: integers exact, doubles in their shortest form,
-NaN and the infinities as strings, bytes as base64, an empty value as null, a kvlist as an object in which the last of two
-equal keys counts.
+NaN and the infinities as strings, bytes as base64, an empty value as null, a kvlist as an object in which the last
+of two equal keys counts.
 """
 
 from __future__ import annotations

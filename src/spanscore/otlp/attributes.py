@@ -29,7 +29,7 @@ class AttributeLists:
 
 
 def wire_values(values: pa.StructArray) -> pa.StructArray:
-    """ANY_VALUE of each AnyValue in the wire shape; a reference into a string table, of which there is none, is empty."""
+    """ANY_VALUE of each AnyValue in the wire shape; a reference into a string table, which OTLP lacks, is empty."""
     members = [pc.struct_field(values, field.name) for field in list(ANY_VALUE)[:-1]]
     nested = nested_json(pc.struct_field(values, "array_value"), pc.struct_field(values, "kvlist_value"))
     return pa.StructArray.from_arrays([*members, nested], fields=list(ANY_VALUE))
@@ -42,7 +42,7 @@ def wire_attributes(lists: pa.ListArray) -> AttributeLists:
     string_index = pc.struct_field(values, "string_value_strindex")
     key_index = entries.field("key_strindex")
     odd = pa.array([], pa.int64())
-    refers = pc.invert(equals(key_index, 0))
+    refers = pc.and_not(equals(entries.field("key"), ""), equals(key_index, 0))
     if string_index.null_count < len(string_index) or pc.any(refers).as_py():
         is_odd = pc.or_(pc.is_valid(string_index), refers)
         odd = lists.value_parent_indices().filter(is_odd)

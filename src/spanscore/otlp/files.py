@@ -6,7 +6,7 @@ import gc
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -167,7 +167,7 @@ class _FileReader:
                 yield from self._gather_huge_line(number)
             elif end >= 0 or not stream.grow():
                 text = stream.take((end + 1 if end >= 0 else len(stream.data)) - stream.position)
-                if text.strip():
+                if not text.isspace() and text:
                     self._add_piece(Piece(number, [text]))
                     yield
                 if end < 0:
@@ -225,28 +225,31 @@ class _FileReader:
 
     def _decode_gathered(self) -> None:
         with _without_cycle_collection():
-            for kind, decode in ((Kind.TRACES, decode_traces), (Kind.LOGS, decode_logs)):
-                numbered, self.requests[kind] = self.requests[kind], []
-                try:
-                    if numbered:
-                        self.decoded.append(decode([record for _, record in numbered]))
-                except DecodeError:
-                    self._decode_each(numbered, decode)
-            batch = JsonBatch()
-            pieces, self.pieces = self.pieces, []
-            for piece in pieces:
-                self._add_documents(piece, batch)
-            if len(batch):
-                self.decoded.append(batch.sound_tables())
+            self._decode_requests(Kind.TRACES, decode_traces)
+            self._decode_requests(Kind.LOGS, decode_logs)
+            self._decode_pieces()
         self.chunk_bytes += self.gathered_bytes
         self.gathered_bytes = 0
 
-    def _decode_each(self, numbered: list[tuple[int, bytes]], decode: Any) -> None:
-        for number, record in numbered:
-            try:
-                self.decoded.append(decode([record]))
-            except DecodeError as error:
-                self._note(number, error)
+    def _decode_requests(self, kind: Kind, decode: Callable[[Sequence[bytes]], RawTables]) -> None:
+        numbered, self.requests[kind] = self.requests[kind], []
+        try:
+            if numbered:
+                self.decoded.append(decode([record for _, record in numbered]))
+        except DecodeError:
+            for number, record in numbered:
+                try:
+                    self.decoded.append(decode([record]))
+                except DecodeError as error:
+                    self._note(number, error)
+
+    def _decode_pieces(self) -> None:
+        batch = JsonBatch()
+        pieces, self.pieces = self.pieces, []
+        for piece in pieces:
+            self._add_documents(piece, batch)
+        if len(batch):
+            self.decoded.append(batch.sound_tables())
 
     def _add_documents(self, piece: Piece, batch: JsonBatch) -> None:
         for document in self._documents(piece):
@@ -267,10 +270,11 @@ class _FileReader:
             yield {piece.signal: [{**piece.owner, scopes: [{**(piece.scope or {}), items: values}]}]}
 
     def _parsed(self, piece: Piece) -> list[Any]:
-        try:
-            return list(orjson.loads(b"[" + b",".join(piece.values) + b"]"))
-        except orjson.JSONDecodeError:
-            pass
+        if len(piece.values) > 1:
+            try:
+                return list(orjson.loads(b"[" + b",".join(piece.values) + b"]"))
+            except orjson.JSONDecodeError:
+                pass  # one by one, to keep the sound ones
         values = []
         for text in piece.values:
             try:

@@ -1,7 +1,7 @@
 """Traces as Jaeger's query API and its UI's "download JSON" write them, to OTLP/JSON.
 
-Source: https://opentelemetry.io/docs/specs/otel/trace/sdk_exporters/jaeger/ read backwards: the tags that an OpenTelemetry
-exporter makes of a span's kind, status and scope are made those again.
+Source: https://opentelemetry.io/docs/specs/otel/trace/sdk_exporters/jaeger/ read backwards: the tags that an
+OpenTelemetry exporter makes of a span's kind, status and scope are made those again.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Fields of OTLP/JSON objects to Arrow columns, strictly: each function takes one field of many objects at once.
 
-Null is an absent field, integers may be decimal strings, enums are integers only, ids are hex of either case. Type checks
-look at the set of types of a column, so a sound column costs no Python per value beyond collecting it.
+Null is an absent field, integers may be decimal strings, enums are integers only, ids are hex of either case. Type
+checks look at the set of types of a column, so a sound column costs no Python per value beyond collecting it.
 """
 
 from __future__ import annotations
@@ -30,11 +30,21 @@ JsonObject = dict[str, Any]
 
 
 def field(objects: Sequence[JsonObject], name: str) -> list[Any]:
-    """The field of each object, None where it is absent or null."""
+    """The field of each object, None where it is absent or null.
+
+    Raises:
+        DecodeError: one of the objects is something else.
+    """
     try:
         return list(map(itemgetter(name), objects))
     except KeyError:
+        pass
+    except (TypeError, IndexError):
+        raise DecodeError("wrong_type", f"what holds `{name}` must be an object") from None
+    try:
         return [item.get(name) for item in objects]
+    except AttributeError:
+        raise DecodeError("wrong_type", f"what holds `{name}` must be an object") from None
 
 
 def objects_in(values: Sequence[Any], name: str) -> list[JsonObject]:
@@ -57,8 +67,15 @@ def optional_objects(values: Sequence[Any], name: str) -> list[JsonObject | None
 
 def texts(values: Sequence[Any], name: str) -> pa.StringArray:
     """Strings; an absent one is "", as in proto3."""
-    _require(values, {str, NoneType}, name, "a string")
-    return filled(pa.array(values, pa.string()), "")
+    return filled(optional_texts(values, name), "")
+
+
+def optional_texts(values: Sequence[Any], name: str) -> pa.StringArray:
+    """Strings; an absent one is null."""
+    try:
+        return pa.array(values, pa.string())
+    except (pa.ArrowTypeError, pa.ArrowInvalid):
+        raise DecodeError("wrong_type", f"`{name}` must be a string") from None
 
 
 def booleans(values: Sequence[Any], name: str) -> pa.BooleanArray:

@@ -1,7 +1,7 @@
 """Cuts JSON text of any size into pieces that fit in memory, without parsing it.
 
-A piece is a small whole document, or part of a huge one: the header of a resource and a scope with the raw text of some of
-its spans. Cutting finds only where values end; whether they are right is for the parser that gets the pieces.
+A piece is a small whole document, or part of a huge one: the header of a resource and a scope with the raw text of some
+of its spans. Cutting finds only where values end; whether they are right is for the parser that gets the pieces.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import orjson
 from spanscore.errors import DecodeError
 from spanscore.otlp.streams import ByteStream
 
-PIECE_BYTES = 1 << 20
+PIECE_BYTES = 4 << 20
 WHOLE_BYTES = 2 << 20
 """A document, or a resource in one, that is smaller than this is one piece."""
 

@@ -1,4 +1,4 @@
-"""Lists of OTLP/JSON objects (ResourceSpans, ScopeSpans, spans, …) to the flat tables that protobuf flattens to as well."""
+"""Lists of OTLP/JSON objects (ResourceSpans, spans, …) to the flat tables that protobuf flattens to as well."""
 
 from __future__ import annotations
 

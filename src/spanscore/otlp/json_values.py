@@ -55,12 +55,11 @@ def any_values(values: Sequence[Any], name: str) -> tuple[pa.StructArray, list[i
     members, contents = _members(values, name)
     codes = bytes(map(MEMBERS.__getitem__, members))
     present = {code: list(compress(contents, codes.translate(_ONLY[code]))) for code in set(codes)}
-    texts = present.get(STRING, [])
     nested = map(_array_text, present.get(ARRAY, [])), map(_kvlist_text, present.get(KVLIST, []))
     binaries = (None if text is None else column.binary(text, "bytesValue") for text in present.get(BYTES, []))
     placed = _Placing(codes)
     columns = [
-        placed(STRING, _nullable_texts(texts, "stringValue")),
+        placed(STRING, column.optional_texts(present.get(STRING, []), "stringValue")),
         placed(BOOL, column.booleans(present.get(BOOL, []), "boolValue")),
         placed(INT, column.integers(present.get(INT, []), pa.int64(), "intValue")),
         placed(DOUBLE, column.doubles(present.get(DOUBLE, []), "doubleValue")),
@@ -75,11 +74,14 @@ def any_values(values: Sequence[Any], name: str) -> tuple[pa.StructArray, list[i
 
 def _members(values: Sequence[Any], name: str) -> tuple[list[str], list[Any]]:
     """The member that each value sets, "" for an empty value, and its content."""
-    if set(map(type, values)) <= {dict} and set(map(len, values)) <= {1}:
-        # every value has one key, as nearly always: no Python per value
+    try:
+        contents = list(chain.from_iterable(map(dict.values, values)))
         members = list(chain.from_iterable(values))
-        if set(members) <= MEMBERS.keys():
-            return members, list(chain.from_iterable(map(dict.values, values)))
+        # every value has one key, as nearly always: no Python per value
+        if set(map(len, values)) <= {1} and set(members) <= MEMBERS.keys():
+            return members, contents
+    except TypeError:  # a value is null, or no object
+        pass
     chosen = [_member(value, name) or ("", None) for value in values]
     return [member for member, _ in chosen], [content for _, content in chosen]
 
@@ -95,13 +97,6 @@ class _Placing:
             return dense
         nulls = pa.nulls(len(self._codes), dense.type)
         return pc.replace_with_mask(nulls, equals(self._codes, code), dense) if len(dense) else nulls
-
-
-def _nullable_texts(values: list[Any], name: str) -> pa.StringArray:
-    texts = column.texts(values, name)
-    if None not in values:
-        return texts
-    return pa.array(values, pa.string())
 
 
 def _member(value: Any, name: str) -> tuple[str, Any] | None:
@@ -121,10 +116,10 @@ def _member(value: Any, name: str) -> tuple[str, Any] | None:
 def attributes(values: Sequence[Any], name: str, *, mask: Sequence[bool] | None = None) -> AttributeLists:
     """ATTRIBUTES of each list of KeyValue objects, an absent one empty, or null where the mask is set."""
     lists = column.lists(values, name)
-    entries = column.objects_in(list(chain.from_iterable(lists)), name)
+    entries = list(chain.from_iterable(lists))
     keys = column.field(entries, "key")
     converted, odd = any_values(column.field(entries, "value"), name)
-    if None in keys or not set(map(len, entries)) <= {1, 2}:
+    if None in keys or "" in keys:
         odd += _key_references(entries)
     lengths = list(map(len, lists))
     odd_rows = pa.array([], pa.int64())
@@ -141,8 +136,8 @@ def attributes(values: Sequence[Any], name: str, *, mask: Sequence[bool] | None 
 
 
 def _key_references(entries: Sequence[JsonObject]) -> list[int]:
-    references = column.integers(column.field(entries, "keyStrindex"), pa.int32(), "keyStrindex")
-    return [place for place, reference in enumerate(references.to_pylist()) if reference]
+    references = column.integers(column.field(entries, "keyStrindex"), pa.int32(), "keyStrindex").to_pylist()
+    return [place for place, entry in enumerate(entries) if references[place] and not entry.get("key")]
 
 
 def _array_text(array: Any) -> str | None:

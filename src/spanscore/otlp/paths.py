@@ -50,7 +50,7 @@ def expand_paths(paths: Iterable[str | os.PathLike[str]]) -> list[InputFile]:
 def _existing(given: str) -> list[str]:
     if given == STDIN or Path(given).exists():
         return [given]
-    found = sorted(glob(given, recursive=True)) if has_magic(given) else []
+    found = sorted(glob(given, recursive=True)) if has_magic(given) else []  # noqa: PTH207 - absolute patterns too
     if not found:
         what = "no file matches" if has_magic(given) else "there is no file or folder"
         raise InputError(f"{what} `{given}`. Check the path.")

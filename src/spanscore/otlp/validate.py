@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from spanscore.otlp.constants import constant, equals, null_where
 from spanscore.otlp.flatten import FlatLogs, FlatTable, FlatTraces
-from spanscore.otlp.schema import LOG_RECORDS, SPAN_EVENTS, SPAN_LINKS, SPANS, RawTables
+from spanscore.otlp.schema import SPANS, RawTables
 
 TRACE_ID_BYTES = 16
 SPAN_ID_BYTES = 8

@@ -1,7 +1,7 @@
 """Protobuf request bytes to one nested Arrow record batch, by way of ptars.
 
-ptars cannot hold a recursive message, and OTLP's AnyValue is one. So it is given a wire-compatible description of OTLP in
-which the two recursive fields, `array_value` and `kvlist_value`, are plain bytes; `any_value` decodes those afterwards.
+ptars cannot hold a recursive message, and OTLP's AnyValue is one. So it is given a wire-compatible description of OTLP
+in which the two recursive fields, `array_value` and `kvlist_value`, are plain bytes; `any_value` decodes those afterwards.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _refuse_element_bomb(payload: bytes) -> None:
 
 
 def _has_value_set_twice(batch: pa.RecordBatch) -> bool:
-    """Whether a value carries two members: legal on the wire, the last one counts, and ptars does not keep the order."""
+    """Whether a value has two members: legal on the wire, the last one counts, but ptars does not keep the order."""
     return any(_sets_two_members(values) for column in batch.columns for values in _any_values(column))
 
 
