@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from spanscore.errors import StoreDamaged, StoreError, StoreLocked, StoreTooNew, StoreUnrecognised
+from spanscore.errors import StoreDamaged, StoreError, StoreLocked, StoreTooNew, StoreUnrecognised, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -27,6 +27,13 @@ DEFAULT_WAIT_S = 5.0
 _FIRST_PAUSE_S = 0.01
 _LONGEST_PAUSE_S = 0.25
 _LOCK_HOLDER = re.compile(r"Conflicting lock is held in (?P<program>.*?) \(PID (?P<pid>\d+)\)")
+
+_SIZE = re.compile(r"(?P<number>\d+(\.\d+)?)\s*(?P<unit>[KMGT]i?B)", re.IGNORECASE)
+_UNITS = {
+    f"{letter}{kind}B": base**power
+    for power, letter in enumerate("KMGT", start=1)
+    for kind, base in (("", 1000), ("I", 1024))
+}
 
 # Extensions come with the wheel; nothing is fetched, and no name in a query turns into a Python variable.
 _NO_SURPRISES: Mapping[str, _Setting] = {
@@ -46,18 +53,40 @@ def database_path(directory: Path) -> Path:
 
 def default_memory_limit() -> str:
     """DuckDB's memory limit: `$SPANSCORE_MEMORY_LIMIT`, else the smaller of 4 GiB and 60% of the memory there is."""
+    return f"{default_memory_bytes() >> 20}MiB"
+
+
+def default_memory_bytes() -> int:
+    """`default_memory_limit` [bytes].
+
+    Raises:
+        UsageError: `$SPANSCORE_MEMORY_LIMIT` is no size.
+    """
     chosen = os.environ.get("SPANSCORE_MEMORY_LIMIT")
-    if chosen:
-        return chosen
+    if not chosen:
+        return _share_of_memory()
+    match = _SIZE.fullmatch(chosen.strip())
+    if match is None:
+        raise UsageError(f"SPANSCORE_MEMORY_LIMIT is `{chosen}`, which is no size.\n  Write it as 2GiB or 500MB.")
+    return int(float(match["number"]) * _UNITS[match["unit"].upper()])
+
+
+def _share_of_memory() -> int:
     present = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return f"{min(4 << 30, present * 6 // 10) >> 20}MiB"
+    return min(4 << 30, present * 6 // 10)
 
 
 def default_threads() -> int:
-    """DuckDB's threads: `$SPANSCORE_THREADS`, else the processors this process may use."""
+    """DuckDB's threads: `$SPANSCORE_THREADS`, else the processors this process may use.
+
+    Raises:
+        UsageError: `$SPANSCORE_THREADS` is no number of threads.
+    """
     chosen = os.environ.get("SPANSCORE_THREADS")
     if chosen:
-        return max(1, int(chosen))
+        if not chosen.isascii() or not chosen.isdigit() or int(chosen) == 0:
+            raise UsageError(f"SPANSCORE_THREADS is `{chosen}`, which is no number of threads.\n  Write it as 2.")
+        return int(chosen)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -72,9 +72,9 @@ class ReadSession:
             raise QueryTimeout(
                 f"The query was stopped: it ran longer than {limit}.\n  Narrow it down, or allow more with --timeout."
             ) from error
-        except duckdb.OutOfMemoryException as error:
+        except (duckdb.OutOfMemoryException, MemoryError) as error:
             raise QueryError(
-                f"The query needs more memory than it may use: {str(error).splitlines()[0]}\n"
+                f"The query needs more memory than it may use: {(str(error).splitlines() or ['out of memory'])[0]}\n"
                 "  Narrow it down, or allow more with SPANSCORE_MEMORY_LIMIT."
             ) from error
         except duckdb.Error as error:
