@@ -29,3 +29,11 @@ create or replace temp macro is_control_flow(value) as
 -- is_limit_error: the run ended at a limit that was set for it: truncated rather than failed.
 create or replace temp macro is_limit_error(value) as
     regexp_matches(value, '(?i)MaxTurnsExceeded|GraphRecursionError|UsageLimitExceeded|MaxTokensReached|LlmCallsLimitExceeded|RecursionLimit|max_tokens');
+
+-- envelope_is_error: the framework's own wrapper around a result says that the tool failed.
+create or replace temp macro envelope_is_error(value) as
+    value[1:1] = '{' and coalesce(
+        as_json(value) ->> '$.data.status', as_json(value) ->> '$.output.kwargs.status', as_json(value) ->> '$.kwargs.status',
+        as_json(value) ->> '$.output.status',
+        case when json_type(as_json(value), '$.tool_call_id') is not null then as_json(value) ->> '$.status' end, ''
+    ) = 'error';

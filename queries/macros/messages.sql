@@ -28,6 +28,12 @@ create or replace temp macro message_array(document) as
             case when json_type(document, '$.prompt') = 'ARRAY' then json_extract(document, '$.prompt[*]') end,
             case when json_type(document, '$.content') = 'OBJECT' then [json_extract(document, '$.content')] end,
             case when json_type(document, '$.message') = 'OBJECT' then [json_extract(document, '$.message')] end,
+            case when json_type(document, '$.response') = 'OBJECT' then [json_extract(document, '$.response')] end,
+            case when json_type(document, '$.data.agent.messages') = 'ARRAY'
+                then json_extract(document, '$.data.agent.messages[*]') end,
+            case when json_type(document, '$.agent.messages') = 'ARRAY' then json_extract(document, '$.agent.messages[*]') end,
+            case when json_type(document, '$.tasks_output[0].messages') = 'ARRAY'
+                then json_extract(document, '$.tasks_output[#-1].messages[*]') end,
             case when coalesce(json_type(document, '$.role'), json_type(document, '$.parts'), json_type(document, '$.content'),
                 json_type(document, '$.kwargs'), json_type(document, '$.tool_calls')) is not null then [document] end
         )
@@ -47,7 +53,12 @@ create or replace temp macro plain_answer(document) as
             case when json_type(document, '$.prompt') = 'VARCHAR' then document ->> '$.prompt' end,
             case when json_type(document, '$.input') = 'VARCHAR' then document ->> '$.input' end,
             case when json_type(document, '$.task') = 'VARCHAR' then document ->> '$.task' end,
-            case when json_type(document, '$.user_msg') = 'VARCHAR' then document ->> '$.user_msg' end
+            case when json_type(document, '$.user_msg') = 'VARCHAR' then document ->> '$.user_msg' end,
+            case when json_type(document, '$.args[0]') = 'VARCHAR' then document ->> '$.args[0]' end,
+            -- The one text in an object of few fields.
+            case when len(json_keys(document)) <= 3 and len(list_filter(json_extract(document, '$.*'),
+                lambda item: json_type(item) = 'VARCHAR')) = 1
+                then list_filter(json_extract(document, '$.*'), lambda item: json_type(item) = 'VARCHAR')[1] ->> '$' end
         )
     end;
 

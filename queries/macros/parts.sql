@@ -69,6 +69,8 @@ create or replace temp macro part_is_error(part) as
 -- text blocks, an object with the one key that SDKs use for "the result".
 create or replace temp macro unwrapped_result(value) as
     case
+        -- A printed dict is the same object in another notation.
+        when value[1:2] in ('{''', '[{') and try_cast(value as json) is null then coalesce(notation_json(value)::varchar, value)
         when value[1:1] not in ('{', '[', '"') or try_cast(value as json) is null then value
         when json_type(try_cast(value as json)) = 'VARCHAR' then try_cast(value as json) ->> '$'
         else coalesce(

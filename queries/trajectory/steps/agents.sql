@@ -1,7 +1,7 @@
 -- Agent invocations: one per canonical agent span, and one where spans name an agent whose own span is not here (the root was
 -- lost, or the emitter writes none): consecutive spans of one name are one invocation.
 create or replace temp table agent_spans as
-with own as (
+with recursive own as (
     select
         batch_spans.s as a,
         batch_spans.s,
@@ -31,7 +31,8 @@ with own as (
     inner join span_runs using (s)
     where span_tree.agent = span_tree.s
 ),
--- A wrapper around exactly one other agent, without a call of its own, below another agent or workflow, is plumbing.
+-- An agent span without a call of its own, around other agents, in a run whose LLM calls are seen, is plumbing: a wrapper or
+-- the graph that holds the agents.
 calls as (
     select span_tree.agent as a, count(*) as n
     from span_tree
@@ -39,26 +40,41 @@ calls as (
     where span_class.class in ('llm', 'tool', 'handoff', 'retrieval')
     group by span_tree.agent
 ),
+seen as (
+    select distinct span_runs.run_id
+    from span_runs
+    inner join span_class using (s)
+    where span_class.class = 'llm'
+),
 plumbing as (
     select own.a
     from own
+    inner join seen using (run_id)
     left join calls using (a)
-    inner join own as child on child.parent_a = own.a
-    where calls.n is null and (own.parent_a is not null or own.workflow_above is not null)
-    group by own.a, own.agent_name
-    having count(*) = 1 and bool_and(lower(child.agent_name) is distinct from lower(own.agent_name))
+    where calls.n is null and own.a in (select parent_a from own)
+),
+-- The nearest agent above that is no plumbing, and the tool call nearest on the way.
+upward as (
+    select a, parent_a, caller_tool, workflow_above
+    from own
+    union all
+    select upward.a, above.parent_a, coalesce(upward.caller_tool, above.caller_tool),
+        coalesce(upward.workflow_above, above.workflow_above, above.a)
+    from upward
+    inner join own as above on above.a = upward.parent_a
+    where upward.parent_a in (select a from plumbing)
 )
 select
     own.a,
     own.s,
     own.run_id,
-    case when own.parent_a in (select a from plumbing) then above.parent_a else own.parent_a end as parent_a,
-    case when own.parent_a in (select a from plumbing) then above.caller_tool else own.caller_tool end as caller_tool,
-    own.workflow_above,
+    upward.parent_a,
+    upward.caller_tool,
+    upward.workflow_above,
     own.agent_name,
     own.agent_id
 from own
-left join own as above on above.a = own.parent_a
+inner join upward on upward.a = own.a and (upward.parent_a is null or upward.parent_a not in (select a from plumbing))
 where own.a not in (select a from plumbing);
 
 create or replace temp table span_agents as
@@ -72,10 +88,9 @@ with inside as (
                     else span_tree.agent end
             end
         ) as a,
-        coalesce(span_facts.agent_name, case when span_class.class = 'llm' then null end) as named
+        span_tree.name_above as named
     from span_tree
     inner join span_class using (s)
-    inner join span_facts using (s)
     inner join span_runs using (s)
     where span_class.class in ('llm', 'tool', 'handoff', 'retrieval', 'embedding')
 ),

@@ -38,7 +38,15 @@ with recorded as (
 select
     s,
     case name when 'gen_ai.choice' then 'output' when 'gen_ai.system.message' then 'system' else 'input' end as direction,
-    (row_number() over (partition by s, name = 'gen_ai.choice' order by at_ns, position, tie))::integer as position,
+    -- Choices of one index are the pieces of one streamed message.
+    case
+        when name = 'gen_ai.choice' then coalesce(try_cast(body ->> '$.index' as integer), 0) + 1
+        else row_number() over (partition by s, name = 'gen_ai.choice' order by at_ns, position, tie)
+    end::integer as position,
+    case
+        when name = 'gen_ai.choice' then row_number() over (partition by s, name = 'gen_ai.choice' order by at_ns, position, tie)
+        else 0
+    end::integer as piece,
     case
         when name = 'gen_ai.choice' and json_type(body, '$.message') = 'OBJECT' then body -> '$.message'
         else body

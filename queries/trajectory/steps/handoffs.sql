@@ -155,6 +155,7 @@ from_delegation as (
     left join batch_spans on batch_spans.s = tool_rows.s
     where is_delegation_tool(tool_rows.tool_name) and argument_target(tool_rows.arguments) is not null
         and (tool_rows.s is null or tool_rows.s not in (select caller_tool from agent_rows where caller_tool is not null))
+        and (tool_rows.s is null or tool_rows.s not in (select s from agent_rows))
 ),
 stated as (
     select * from from_spans

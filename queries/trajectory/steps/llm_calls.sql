@@ -101,7 +101,14 @@ with facts as (
 ),
 based as (
     select
-        *,
+        * replace (
+            -- No call reads nothing and says nothing: zeros for both are an emitter's way to say that it does not know.
+            case when input_tokens = 0 and coalesce(output_tokens, 0) = 0 then null else input_tokens end as input_tokens,
+            case when input_tokens = 0 and output_tokens = 0 then null else output_tokens end as output_tokens,
+            case when input_tokens = 0 and coalesce(output_tokens, 0) = 0 then null else cache_read_tokens end as cache_read_tokens,
+            case when input_tokens = 0 and coalesce(output_tokens, 0) = 0 then null else cache_write_tokens end as cache_write_tokens,
+            case when input_tokens = 0 and coalesce(output_tokens, 0) = 0 then null else reasoning_tokens end as reasoning_tokens
+        ),
         coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0) as cached,
         case
             when input_tokens is null and exclusive_input_tokens is not null then 'exclusive_fixed'
@@ -138,6 +145,7 @@ select
             or (based.error_type is not null and status_code <> 1) then 'error'
         when has_exception and usage_basis is null then 'error'
         else 'ok'
-    end as status
+    end as status,
+    false as is_transcript
 from based
 inner join span_agents using (s);

@@ -37,15 +37,31 @@ listed as (
         coalesce(
             message_array(case when json_type(document) = 'VARCHAR' then coalesce(as_json(document ->> '$'), document)
                 else document end),
-            [to_json(coalesce(plain_answer(document), value))]
+            case
+                when not is_object_notation(plain_answer(document)) then [to_json(plain_answer(document))]
+                -- A document that holds no message is no text; neither is an object that only a program can read.
+                when document is null and not is_object_notation(value) then [to_json(value)]
+            end
         ) as messages,
         document
-    from documents
+    from (
+        select s, direction, value, case when document is null and is_object_notation(value) then notation_messages(value) else document end
+            as document
+        from documents
+    ) as readable
 ),
 unnested as (
-    select s, direction, unnest(messages) as message, generate_subscripts(messages, 1) as position
-    from listed
-    where len(messages) > 0
+    select
+        s,
+        direction,
+        case when json_type(message) = 'VARCHAR' and is_object_notation(message ->> '$')
+            then coalesce(notation_message(message ->> '$'), message) else message end as message,
+        position
+    from (
+        select s, direction, unnest(messages) as message, generate_subscripts(messages, 1) as position
+        from listed
+        where len(messages) > 0
+    ) as item
 ),
 chosen as (
     select
@@ -53,11 +69,12 @@ chosen as (
         direction,
         position,
         message,
+        0 as piece,
         message_role(message) as role,
         null::varchar as tool_call_id
     from unnested
     union all
-    select event_messages.s, direction, position, to_json(message), role, tool_call_id
+    select event_messages.s, direction, position, to_json(message), piece, role, tool_call_id
     from event_messages
     semi join message_spans using (s)
     where (event_messages.s, event_messages.direction) not in (select (s, direction) from unnested)
@@ -66,6 +83,7 @@ select
     s,
     direction,
     position::integer as position,
+    piece,
     message_body(message) as body,
     coalesce(role, case direction when 'output' then 'assistant' when 'system' then 'system' else 'user' end) as role,
     tool_call_id
@@ -74,14 +92,14 @@ from chosen;
 create or replace temp table message_parts as
 with parts as (
     select
-        s, direction, position, role, tool_call_id, body,
+        s, direction, position, piece, role, tool_call_id, body,
         unnest(message_parts_of(body)) as part,
         generate_subscripts(message_parts_of(body), 1) as part_index
     from raw_messages
 ),
 read as (
     select
-        s, direction, position, role, body, part, part_index,
+        s, direction, position, piece, role, body, part, part_index,
         case
             when part_kind(part) = 'text' and role = 'tool' then 'tool_call_response'
             else part_kind(part)
@@ -93,7 +111,7 @@ select
     s,
     direction,
     position,
-    (part_index - 1)::integer as part_index,
+    (1000 * piece + part_index - 1)::integer as part_index,
     case when part_type = 'tool_call_response' then 'tool' else role end as role,
     part_type,
     case when part_type in ('text', 'reasoning') then part_text(part) end as text,

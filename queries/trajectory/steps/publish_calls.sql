@@ -13,7 +13,7 @@ select
     batch_llm_calls.response_model,
     batch_llm_calls.response_id,
     batch_llm_calls.start_time as started_at,
-    batch_llm_calls.duration_ns / 1e9 as duration_s,
+    case when not batch_llm_calls.is_transcript then batch_llm_calls.duration_ns / 1e9 end as duration_s,
     batch_llm_calls.time_to_first_chunk_s,
     batch_llm_calls.status,
     case when batch_llm_calls.status = 'error' then batch_llm_calls.error_type end as error_type,
@@ -33,10 +33,10 @@ select
     priced_calls.price_model_id,
     priced_calls.unpriced_reason,
     batch_llm_calls.cost_reported_usd,
-    'span' as source
+    case when batch_llm_calls.is_transcript then 'transcript' else 'span' end as source
 from batch_llm_calls
 left join agent_rows using (a)
-left join priced_calls on priced_calls.llm_call_id = batch_llm_calls.s;
+left join priced_calls on priced_calls.llm_call_id = batch_llm_calls.s::varchar;
 
 insert into tool_calls by name
 select

@@ -17,12 +17,12 @@ select run_id, trace_id, llm_call_id, 'unpriced_call',
 from llm_calls
 where trace_id in (select trace_id from batch_traces) and cost_usd is null and status = 'ok'
 union all
-select reported_totals.run_id, reported_totals.trace_id, reported_totals.span_id, 'usage_mismatch',
-    'The top span reports ' || reported_totals.input_tokens || ' input tokens, its LLM calls ' || runs.input_tokens
+select run_id, trace_id, span_id, 'usage_mismatch',
+    'The top span reports ' || input_tokens || ' input tokens, its own LLM calls ' || coalesce(own_tokens, 0)
+    || ', those of the run ' || run_tokens
 from reported_totals
-inner join runs using (run_id)
-where abs(reported_totals.input_tokens - runs.input_tokens) > 0.01 * reported_totals.input_tokens
-    and runs.trace_id in (select trace_id from batch_traces)
+where abs(input_tokens - run_tokens) > 0.01 * input_tokens
+    and abs(input_tokens - coalesce(own_tokens, 0)) > 0.01 * input_tokens
 union all
 select run_id, trace_id, null, 'unmatched_tool_call',
     'The model asked for ' || tool_name || ' and no execution or result of it is in the trace'

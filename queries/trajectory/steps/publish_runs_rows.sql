@@ -42,6 +42,8 @@ select
         when top_spans.failed and is_limit_error(coalesce(top_spans.error_type, '') || ' ' || coalesce(errors.text, '')) then 'truncated'
         when top_spans.failed then 'error'
         when last_calls.status = 'error' then 'error'
+        -- The last call asked for a tool that nothing ran, and a step around it failed: the framework gave up.
+        when broken_off.run_id is not null then 'error'
         when run_identity.orphan_spans > 0 then 'incomplete'
         when last_calls.finish_reason in ('length', 'content_filter') then 'truncated'
         when exists (select 1 from tool_rows where tool_rows.run_id = run_identity.run_id and tool_rows.outcome = 'deferred')
@@ -59,7 +61,17 @@ select
 from run_identity
 left join top_spans using (run_id)
 left join last_calls using (run_id)
-left join errors using (run_id);
+left join errors using (run_id)
+left join (
+    select distinct tool_rows.run_id
+    from tool_rows
+    inner join (select run_id, arg_max(s, (start_ns, s)) as s from batch_llm_calls group by run_id) as last_llm
+        on last_llm.run_id = tool_rows.run_id and last_llm.s = tool_rows.llm_s
+    inner join batch_spans as calling on calling.s = last_llm.s
+    inner join run_spans on run_spans.run_id = tool_rows.run_id and run_spans.class = 'node' and run_spans.status_code = 2
+        and run_spans.start_ns <= calling.start_ns and run_spans.end_ns >= calling.end_ns
+    where tool_rows.outcome in ('no_result', 'unknown_tool') and not tool_rows.has_span
+) as broken_off using (run_id);
 
 insert into runs by name
 with llm as (

@@ -16,14 +16,20 @@ with facts as (
             span_facts.agentops_kind)) as kind_word,
         upper(span_facts.mlflow_type) as mlflow_type,
         span_facts.* exclude (s, operation, oi_kind, traceloop_kind, mlflow_type),
-        coalesce(span_facts.logfire_template, batch_spans.name) as template
+        coalesce(span_facts.logfire_template, batch_spans.name) as template,
+        parent_span.name as parent_name,
+        parent_facts.graph_node as parent_node
     from batch_spans
     inner join span_facts using (s)
+    left join batch_spans as parent_span on parent_span.s = batch_spans.parent
+    left join span_facts as parent_facts on parent_facts.s = batch_spans.parent
 )
 select
     s,
     case
         when logfire_span_type = 'pending_span' and parent is not null then 'drop'
+        -- The answer given through a tool is an answer, not a call.
+        when tool_name in ('final_answer', 'final_result') then 'node'
         when tool_name = '(merged tools)' or name like 'execute_tool (merged%' then 'drop'
         when oi_kind = 'EVALUATOR' or kind_word = 'evaluator' or mlflow_type = 'EVALUATOR' or judge_scorer is not null
             then 'evaluator'
@@ -56,7 +62,12 @@ select
         -- LangGraph writes kind AGENT on a step called `agent`, and kind CHAIN on a whole nested agent.
         when graph_node is not null and (oi_kind = 'AGENT' or kind_word = 'chain' or oi_kind = 'CHAIN'
             or traceloop_kind = 'task')
-            then case when name in (agent_name, 'invoke_agent ' || agent_name) then 'agent' else 'node' end
+            then case
+                when name in (agent_name, 'invoke_agent ' || agent_name) then 'agent'
+                -- A node that holds a whole graph of the same name holds an agent.
+                when name = graph_node and name = parent_name and parent_node = graph_node then 'agent'
+                else 'node'
+            end
         when graph_integration is not null and oi_kind in ('CHAIN', 'AGENT') or (kind_word = 'chain' and graph_integration
             is not null) then case when name = agent_name then 'agent' when graph_node is null and parent is null
             then 'workflow' else 'node' end

@@ -7,6 +7,7 @@ with candidates as (
         attribute_map.priority + batch_attributes.rank as priority,
         case
             when attribute_map.path is null then batch_attributes.value
+            when attribute_map.path[1:1] = '~' then nullif(regexp_extract(batch_attributes.value, attribute_map.path[2:], 1), '')
             else json_text(json_extract(as_json(batch_attributes.value), attribute_map.path))
         end as text,
         attribute_map.unit

@@ -22,7 +22,7 @@ with tops as (
 split as (
     select group_id
     from tops
-    where class in ('agent', 'workflow')
+    where class in ('agent', 'workflow') and group_id not in (select group_id from batch_traces group by group_id having count(*) > 1)
     group by group_id
     having count(*) > 1 and (
         count(distinct attempt) > 1
@@ -37,6 +37,7 @@ split as (
         and later.start_ns < earlier.end_ns
         and later.class = 'agent' and earlier.class = 'agent'
         and earlier.conversation is null and later.conversation is null
+    where later.group_id not in (select group_id from batch_traces group by group_id having count(*) > 1)
 ),
 assigned as (
     select

@@ -10,7 +10,8 @@ with recursive named as (
         span_class.class,
         span_class.class = 'agent' or (span_class.class = 'tool' and span_facts.subagent_type is not null) as opens_agent,
         lower(coalesce(span_facts.agent_name, batch_spans.name)) as agent_key,
-        span_facts.agent_call_id
+        span_facts.agent_call_id,
+        span_facts.agent_name
     from batch_spans
     inner join span_class using (s)
     inner join span_facts using (s)
@@ -33,7 +34,8 @@ walk as (
         case when class = 'llm' then s end as llm,
         case when class = 'workflow' then s end as workflow,
         case when class in ('llm', 'tool', 'agent', 'workflow', 'retrieval') then s end as top,
-        class = 'evaluator' as is_judged
+        class = 'evaluator' as is_judged,
+        agent_name
     from named
     where parent is null
     union all
@@ -67,10 +69,12 @@ walk as (
             when walk.top is not null then walk.top
             when child.class in ('llm', 'tool', 'agent', 'workflow', 'retrieval') then child.s
         end,
-        walk.is_judged or child.class = 'evaluator'
+        walk.is_judged or child.class = 'evaluator',
+        coalesce(child.agent_name, walk.agent_name)
     from walk
     inner join named as child on child.parent = walk.s
     where walk.depth < 10000
 )
-select s, root, depth, agent_above, tool_above, any_tool_above, llm_above, workflow_above, agent, top, is_judged
+select s, root, depth, agent_above, tool_above, any_tool_above, llm_above, workflow_above, agent, top, is_judged,
+    agent_name as name_above
 from walk;

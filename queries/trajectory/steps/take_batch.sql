@@ -1,16 +1,41 @@
--- The next pending traces, up to a number of spans, at least one. `group_id` names the run that a trace belongs to when message
--- hops spread one run over several traces; alone, a trace is its own group.
+-- The next pending traces with all the traces that they share a run with, up to a number of spans, at least one run.
+-- `group_id`: the first trace of the run.
 create or replace temp table batch_traces as
-with sizes as (
-    select trace_id, count(*) as n
-    from spans
-    where trace_id in (select trace_id from pending_traces)
-    group by trace_id
+with recursive reachable as (
+    select trace_id as start_id, trace_id
+    from pending_traces
+    union
+    select reachable.start_id, trace_edges.other_trace_id
+    from reachable
+    inner join trace_edges using (trace_id)
+),
+members as (
+    select distinct trace_id, min(start_id) over (partition by trace_id) as start_id
+    from reachable
+),
+sized as (
+    select
+        members.trace_id,
+        members.start_id,
+        count(spans.span_id) as n,
+        min(spans.start_time_unix_nano) as start_ns
+    from members
+    left join spans on spans.trace_id = members.trace_id
+    group by members.trace_id, members.start_id
+),
+groups as (
+    select
+        start_id,
+        arg_min(trace_id, (start_ns, trace_id)) as group_id,
+        sum(n) as n
+    from sized
+    group by start_id
 ),
 ordered as (
-    select trace_id, coalesce(sum(n) over (order by trace_id rows between unbounded preceding and 1 preceding), 0) as before
-    from (select distinct trace_id from pending_traces) left join sizes using (trace_id)
+    select *, coalesce(sum(n) over (order by start_id rows between unbounded preceding and 1 preceding), 0) as before
+    from groups
 )
-select trace_id, trace_id as group_id
-from ordered
-where before < $batch_spans;
+select sized.trace_id, ordered.group_id
+from sized
+inner join ordered using (start_id)
+where ordered.before < $batch_spans;

@@ -85,7 +85,7 @@ judged as (
             when status_code = 2 or has_exception then 'span_status'
             when has_child_error then 'span_status'
             when error_type is not null or tool_status in ('error', 'failure', 'failed') or tool_success = 'false' then 'attribute'
-            when response_is_error then 'result_flag'
+            when response_is_error or envelope_is_error(raw_result) then 'result_flag'
             when is_error_text(coalesce(result, response)) or is_error_text(response) then 'result'
         end as error_source
     from merged
@@ -96,9 +96,10 @@ select
         when tool_decision in ('reject', 'denied', 'deny') then 'denied'
         when tool_deferral is not null then 'deferred'
         -- The tool does not exist: nobody could run it.
-        when error_source is not null and offered.run_id is not null and tool_schemas.run_id is null
-            and not is_transfer_tool(judged.tool_name) then 'unknown_tool'
-        when error_source is not null and is_unknown_tool_text(coalesce(error_message, result, response)) then 'unknown_tool'
+        when (error_source is not null or not has_span) and offered.run_id is not null and tool_schemas.run_id is null
+            and not is_transfer_tool(judged.tool_name) and not is_delegation_tool(judged.tool_name) then 'unknown_tool'
+        when (error_source is not null or not has_span) and is_unknown_tool_text(coalesce(error_message, result, response))
+            then 'unknown_tool'
         -- The arguments break the tool's own schema, and the answer is an error: the framework refused them.
         when failure_stage = 'validation' then 'invalid_arguments'
         when error_source is not null and tool_schemas.has_schema and json_type(as_json(arguments)) = 'OBJECT' and (

@@ -8,8 +8,25 @@ select
     batch_llm_calls.s,
     batch_llm_calls.a,
     batch_llm_calls.start_ns,
-    message_parts.* exclude (s),
-    row_number() over (partition by batch_llm_calls.run_id order by batch_llm_calls.start_ns, batch_llm_calls.s) = 1 as unused
+    message_parts.* exclude (s) replace (
+        case when message_parts.part_type = 'tool_call' then 'output' else 'input' end as direction
+    )
+from transcript_calls
+inner join batch_llm_calls using (s)
+inner join message_parts on message_parts.s = transcript_calls.span_s and message_parts.direction = 'output'
+    and (message_parts.part_type = 'tool_call' and message_parts.position = transcript_calls.position
+        or message_parts.part_type = 'tool_call_response' and message_parts.position > transcript_calls.position
+        and message_parts.position < coalesce((
+            select min(later.position) from transcript_calls as later
+            where later.span_s = transcript_calls.span_s and later.position > transcript_calls.position
+        ), 10000))
+union all by name
+select
+    batch_llm_calls.run_id,
+    batch_llm_calls.s,
+    batch_llm_calls.a,
+    batch_llm_calls.start_ns,
+    message_parts.* exclude (s)
 from batch_llm_calls
 inner join message_parts on message_parts.s = coalesce(
     case when exists (select 1 from message_parts as inner_parts where inner_parts.s = batch_llm_calls.s)
@@ -23,6 +40,7 @@ from run_parts
 inner join (
     select run_id, arg_min(s, (start_ns, s)) as s
     from batch_llm_calls
+    where not is_transcript
     group by run_id
 ) as first_call using (run_id, s)
 where run_parts.direction = 'input' and run_parts.tool_call_id is not null;
@@ -37,6 +55,7 @@ with asked as (
     where part_type = 'tool_call'
         and tool_name is not null
         and not regexp_matches(tool_name, '(?i)^transfer_back_to_')
+        and tool_name not in ('final_answer', 'final_result')
         and (direction = 'output' or (tool_call_id is not null and role = 'assistant'))
         and (direction = 'output' or (run_id, tool_call_id) not in (select (run_id, tool_call_id) from run_history))
 ),

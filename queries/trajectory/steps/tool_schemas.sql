@@ -18,11 +18,10 @@ with documents as (
     inner join span_runs using (s)
     where regexp_matches(batch_attributes.key, '^llm\.tools\.[0-9]+\.tool\.json_schema$')
     union all
-    select span_runs.run_id, json_array(json_object('name', span_facts.tool_name, 'parameters', as_json(batch_attributes.value)))
-    from batch_attributes
+    select span_runs.run_id, json_array(json_object('name', span_facts.tool_name, 'parameters', as_json(span_facts.tool_schema)))
+    from span_facts
     inner join span_runs using (s)
-    inner join span_facts using (s)
-    where batch_attributes.key = 'gen_ai.tool.json_schema'
+    where json_type(as_json(span_facts.tool_schema), '$.properties') = 'OBJECT' and span_facts.tool_name is not null
 ),
 items as (
     select distinct

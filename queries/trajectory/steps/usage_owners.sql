@@ -7,16 +7,20 @@ with reported as (
         batch_spans.s,
         span_tree.depth,
         span_agents_of.a,
-        as_tokens(coalesce(span_facts.input_tokens, span_facts.reported_input_tokens, span_facts.total_input_tokens)) as input_tokens,
-        as_tokens(coalesce(span_facts.output_tokens, span_facts.reported_output_tokens, span_facts.total_output_tokens))
-            as output_tokens,
-        as_tokens(coalesce(span_facts.cache_read_tokens, span_facts.total_cache_read_tokens)) as cache_read_tokens,
-        as_tokens(coalesce(span_facts.reasoning_tokens, span_facts.total_reasoning_tokens)) as reasoning_tokens
+        -- A crew adds up its agents' counters; agents that share a model share a counter, so the sum of several is no total.
+        as_tokens(coalesce(span_facts.input_tokens, span_facts.reported_input_tokens,
+            case when not is_shared then span_facts.total_input_tokens end)) as input_tokens,
+        as_tokens(coalesce(span_facts.output_tokens, span_facts.reported_output_tokens,
+            case when not is_shared then span_facts.total_output_tokens end)) as output_tokens,
+        as_tokens(coalesce(span_facts.cache_read_tokens, case when not is_shared then span_facts.total_cache_read_tokens end)) as cache_read_tokens,
+        as_tokens(coalesce(span_facts.reasoning_tokens, case when not is_shared then span_facts.total_reasoning_tokens end)) as reasoning_tokens
     from batch_spans
     inner join span_class using (s)
     inner join span_runs using (s)
     inner join span_tree using (s)
-    inner join span_facts using (s)
+    inner join (
+        select *, coalesce(json_array_length(as_json(crew_agents)), 0) > 1 as is_shared from span_facts
+    ) as span_facts using (s)
     left join (select s, a from agent_rows) as span_agents_of using (s)
     where span_class.class in ('agent', 'workflow') or span_class.class in ('node', 'other') and batch_spans.parent is null
 ),
@@ -30,21 +34,34 @@ from reported
 where (input_tokens is not null or output_tokens is not null) and run_id not in (select run_id from priced)
 group by run_id;
 
+-- The control total: what the topmost agent or workflow span reports, beside what its own calls and the whole run add up to.
+-- Emitters whose totals grow over the turns of a session (Strands, smolagents) say nothing about one run.
 create or replace temp table reported_totals as
+with tops as (
+    select
+        span_runs.run_id,
+        batch_spans.trace_id,
+        batch_spans.span_id,
+        batch_spans.s,
+        as_tokens(coalesce(span_facts.input_tokens, span_facts.reported_input_tokens)) as input_tokens,
+        row_number() over (partition by span_runs.run_id order by span_tree.depth, batch_spans.s) as nth
+    from batch_spans
+    inner join span_class using (s)
+    inner join span_runs using (s)
+    inner join span_tree using (s)
+    inner join span_facts using (s)
+    where span_class.class in ('agent', 'workflow')
+        and coalesce(span_facts.input_tokens, span_facts.reported_input_tokens) is not null
+        and not regexp_matches(batch_spans.scope_name, 'strands|smolagents')
+)
 select
-    span_runs.run_id,
-    any_value(batch_spans.trace_id) as trace_id,
-    arg_min(batch_spans.span_id, (span_tree.depth, batch_spans.s)) as span_id,
-    arg_min(as_tokens(coalesce(span_facts.input_tokens, span_facts.reported_input_tokens)), (span_tree.depth, batch_spans.s))
-        as input_tokens,
-    arg_min(span_class.convention, (span_tree.depth, batch_spans.s)) as convention
-from batch_spans
-inner join span_class using (s)
-inner join span_runs using (s)
-inner join span_tree using (s)
-inner join span_facts using (s)
-where span_class.class in ('agent', 'workflow')
-    and coalesce(span_facts.input_tokens, span_facts.reported_input_tokens) is not null
-    and span_tree.depth = (select min(depth) from span_tree as top inner join span_runs as peers using (s)
-        where peers.run_id = span_runs.run_id)
-group by span_runs.run_id;
+    tops.run_id,
+    tops.trace_id,
+    tops.span_id,
+    tops.input_tokens,
+    sum(batch_llm_calls.input_tokens)::bigint as run_tokens,
+    sum(batch_llm_calls.input_tokens) filter (where batch_llm_calls.a = tops.s)::bigint as own_tokens
+from tops
+inner join batch_llm_calls on batch_llm_calls.run_id = tops.run_id
+where tops.nth = 1
+group by tops.run_id, tops.trace_id, tops.span_id, tops.input_tokens;

@@ -11,6 +11,7 @@ from functools import cache
 
 import duckdb
 
+from spanscore.store.prices import install_prices, price_calls
 from spanscore.store.queries import query_path, read_query
 
 MODEL_VERSION = 1
@@ -19,7 +20,7 @@ MODEL_VERSION = 1
 BATCH_SPANS = 40_000
 """Spans derived in one batch [spans]: bounds memory; a trace and those it is joined with are never split."""
 
-MACROS = ("json", "words", "messages", "parts", "errors")
+MACROS = ("json", "words", "notation", "messages", "parts", "errors")
 """Files of `queries/macros`, in the order in which they use each other."""
 
 TABLES = (
@@ -35,12 +36,20 @@ TABLES = (
 )
 """Files of `queries/trajectory/tables`: the public tables, each with a `trace_id` by which its rows are replaced."""
 
+DERIVED_FILES = (*TABLES, "trace_edges")
+"""Files that create everything that can be derived again from the raw tables."""
+
+DERIVED_TABLES = (*TABLES, "trace_edges", "open_conversations")
+"""Tables that are dropped when the model changes."""
+
 CONVENTIONS = ("claude_code",)
 """Files of `queries/conventions` that add attributes to a batch, for dialects that need more than a key."""
 
 STEPS = (
     "span_exceptions",
     "span_class",
+    "delegations",
+    "adoption",
     "span_tree",
     "span_runs",
     "agents",
@@ -48,6 +57,7 @@ STEPS = (
     "message_parts",
     "flat_messages",
     "llm_calls",
+    "transcripts",
     "tool_requests",
     "tool_schemas",
     "tool_executions",
@@ -55,13 +65,14 @@ STEPS = (
     "handoffs",
     "usage_owners",
     "span_texts",
-    "prices",
+    "calls_to_price",
     "publish_calls",
     "publish_agents",
     "publish_runs",
     "publish_runs_rows",
     "publish_messages",
     "publish_findings",
+    "trace_edges",
 )
 """Files of `queries/trajectory/steps` after the attributes are read, in the order in which they use each other."""
 
@@ -77,7 +88,8 @@ def install(con: duckdb.DuckDBPyConnection) -> None:
         " 'scope': 'varchar', 'unit': 'varchar', 'note': 'varchar'})",
         [str(query_path("conventions/attributes.csv"))],
     )
-    for table in TABLES:
+    install_prices(con)
+    for table in DERIVED_FILES:
         con.execute(read_query(f"trajectory/tables/{table}.sql"))
 
 
@@ -105,6 +117,7 @@ def derive(con: duckdb.DuckDBPyConnection, progress: Callable[[int, int], None] 
         try:
             _derive_batch(con)
             con.execute("delete from pending_traces where trace_id in (select trace_id from batch_traces)")
+            con.execute("insert into pending_traces select trace_id from reopened_traces")
             con.commit()
         except BaseException:
             con.rollback()
@@ -131,6 +144,8 @@ def _derive_batch(con: duckdb.DuckDBPyConnection) -> None:
         con.execute(f"delete from {table} where trace_id in (select trace_id from batch_traces)")
     for step in STEPS:
         _run(con, f"trajectory/steps/{step}.sql")
+        if step == "calls_to_price":
+            price_calls(con)
 
 
 @cache

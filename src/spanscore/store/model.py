@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from spanscore.errors import StoreOutdated
-from spanscore.store import derive
+from spanscore.store import derive, load
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,19 +23,22 @@ def model_version(connection: duckdb.DuckDBPyConnection) -> int | None:
 
 def install(connection: duckdb.DuckDBPyConnection) -> None:
     """Creates macros, views and trajectory tables; when the model is new, drops the old ones and makes all pending."""
-    is_current = model_version(connection) == derive.MODEL_VERSION
-    if not is_current:
-        for table in derive.TABLES:
-            connection.execute(f'drop table if exists "{table}"')
-    derive.install(connection)
-    if is_current:
-        return
-    # The stamp comes last: a crash before it repeats all of this.
-    connection.execute("begin transaction")
-    mark_all_pending(connection)
-    connection.execute("delete from store_meta where key = ?", [_KEY])
-    connection.execute("insert into store_meta values (?, ?)", [_KEY, str(derive.MODEL_VERSION)])
-    connection.execute("commit")
+    # One transaction for some 200 statements: each by itself would wait for the disk.
+    connection.begin()
+    try:
+        is_current = model_version(connection) == derive.MODEL_VERSION
+        if not is_current:
+            for table in (*derive.TABLES, "trace_edges"):
+                connection.execute(f'drop table if exists "{table}"')
+        derive.install(connection)
+        if not is_current:
+            mark_all_pending(connection)
+            connection.execute("delete from store_meta where key = ?", [_KEY])
+            connection.execute("insert into store_meta values (?, ?)", [_KEY, str(derive.MODEL_VERSION)])
+        connection.commit()
+    except BaseException:
+        load.roll_back(connection)
+        raise
 
 
 def mark_all_pending(connection: duckdb.DuckDBPyConnection) -> None:

@@ -1,0 +1,32 @@
+-- Nesting that an emitter lost: an agent span without children beside the very steps that ran during it is their parent;
+-- a tool span without children beside the agent that ran during it, and is named after, started that agent.
+create or replace temp table adoptions as
+with childless as (
+    select batch_spans.s, batch_spans.parent, batch_spans.trace_id, batch_spans.start_ns, batch_spans.end_ns, span_class.class,
+        span_facts.tool_name
+    from batch_spans
+    inner join span_class using (s)
+    inner join span_facts using (s)
+    where span_class.class in ('agent', 'tool') and batch_spans.parent is not null
+        and batch_spans.s not in (select parent from batch_spans where parent is not null)
+)
+select
+    sibling.s,
+    arg_max(childless.s, (childless.start_ns, -childless.end_ns::hugeint)) as parent
+from childless
+inner join batch_spans as sibling
+    on sibling.parent = childless.parent
+    and sibling.s <> childless.s
+    and sibling.start_ns >= childless.start_ns
+    and sibling.end_ns <= childless.end_ns
+inner join span_class as sibling_class on sibling_class.s = sibling.s
+inner join span_facts as sibling_facts on sibling_facts.s = sibling.s
+where childless.class = 'agent' and sibling_class.class in ('node', 'llm', 'tool')
+    or childless.class = 'tool' and sibling_class.class = 'agent'
+    and contains(name_key(childless.tool_name), name_key(sibling_facts.agent_name))
+group by sibling.s;
+
+update batch_spans
+set parent = adoptions.parent
+from adoptions
+where adoptions.s = batch_spans.s;

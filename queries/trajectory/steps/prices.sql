@@ -1,1 +1,0 @@
-create or replace temp table priced_calls as select s as llm_call_id, null::double as cost_usd, null::double as input_cost_usd, null::double as output_cost_usd, null::varchar as price_model_id, null::varchar as unpriced_reason from batch_llm_calls;
