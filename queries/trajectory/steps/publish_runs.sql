@@ -38,6 +38,7 @@ select
     case when bool_and(run_spans.end_ns >= run_spans.start_ns) then (max(run_spans.end_ns) - min(run_spans.start_ns)) / 1e9 end
         as duration_s,
     count(*) as spans,
+    md5(string_agg(run_spans.trace_id || run_spans.span_id, ',' order by run_spans.s)) as span_fingerprint,
     count(*) filter (where run_spans.is_orphan) as orphan_spans,
     bool_or(run_spans.end_ns = 0) or bool_or(span_facts.logfire_span_type = 'pending_span') as is_running,
     arg_min(run_spans.service_name, run_spans.s) as service_name,

@@ -110,6 +110,12 @@ handed as (
     from handoff_rows
     group by run_id
 ),
+logs as (
+    select traces.run_id, md5(string_agg(log_records.log_record_id, ',' order by log_records.log_record_id)) as fingerprint
+    from log_records
+    inner join (select distinct run_id, trace_id from run_spans) as traces using (trace_id)
+    group by traces.run_id
+),
 content as (
     select distinct run_spans.run_id
     from run_spans
@@ -156,7 +162,8 @@ select
     content.run_id is not null or coalesce(tool.has_content, false) as has_content,
     run_identity.orphan_spans,
     run_identity.spans,
-    run_identity.conventions
+    run_identity.conventions,
+    md5(run_identity.span_fingerprint || coalesce(logs.fingerprint, '')) as fingerprint
 from run_identity
 inner join run_ends using (run_id)
 left join run_questions using (run_id)
@@ -166,4 +173,5 @@ left join tool using (run_id)
 left join agent using (run_id)
 left join handed using (run_id)
 left join agent_totals using (run_id)
-left join content using (run_id);
+left join content using (run_id)
+left join logs using (run_id);
