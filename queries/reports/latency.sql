@@ -1,4 +1,5 @@
--- How long runs take [s]. The median is interpolated; p95 and p99 are nearest rank (index ceil(p n)), so with few runs they are the slowest one.
+-- How long runs take [s]. The median is interpolated; p95 and p99 are nearest rank (index ceil(p n)), so with few runs they
+-- are the slowest one.
 select
     count(duration_s) as n,
     quantile_cont(duration_s, 0.5) as median_s,

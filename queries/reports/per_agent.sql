@@ -1,5 +1,6 @@
--- Per agent: how often it was called, how often it failed, what it used. Own usage only: what a called agent used stands in its own row.
--- `median_s` is the interpolated median; `p95_s` the nearest-rank percentile: with fewer than 20 invocations it is the slowest one.
+-- Per agent: how often it was called, how often it failed, what it used itself (what an agent that it called used stands in
+-- that agent's row). `median_s` is the interpolated median, `p95_s` the nearest-rank percentile: with fewer than 20 invocations
+-- it is the slowest one.
 select
     agent_name,
     count(*) as invocations,

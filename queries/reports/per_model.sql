@@ -10,7 +10,7 @@ select
     sum(output_tokens)::bigint as output_tokens,
     sum(reasoning_tokens)::bigint as reasoning_tokens,
     sum(cost_usd) as cost_usd,
-    count(*) filter (where cost_usd is null and status = 'ok') as unpriced_llm_calls,
+    count(*) filter (where cost_usd is null) as unpriced_llm_calls,
     quantile_cont(duration_s, 0.5) as median_s,
     quantile_disc(duration_s, 0.95) as p95_s
 from llm_calls

@@ -1,8 +1,8 @@
--- Per tool: how often it was run, how often it failed. Transfer tools are handoffs and agents called as tools are agents: neither is here.
+-- Per tool: how often it ran, how often it failed. Transfer tools are handoffs and agents called as tools are agents:
+-- neither is here, and neither are calls that a model asked for and nothing ran (those are in `tool_requests`).
 select
     tool_name,
-    count(*) filter (where executed) as executed,
-    count(*) filter (where not executed) as only_requested,
+    count(*) as tool_calls,
     count(*) filter (where status = 'error') as errors,
     count(distinct run_id) as runs,
     quantile_cont(duration_s, 0.5) as median_s,
@@ -10,4 +10,4 @@ select
 from tool_calls
 where not is_handoff and not is_agent_tool
 group by tool_name
-order by executed desc, tool_name nulls last
+order by tool_calls desc, tool_name nulls last

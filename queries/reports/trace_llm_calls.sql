@@ -14,6 +14,7 @@ select
     time_to_first_chunk_s,
     status,
     error_type,
+    error_message,
     finish_reason,
     input_tokens,
     output_tokens,
@@ -21,7 +22,8 @@ select
     cache_write_tokens,
     reasoning_tokens,
     usage_basis,
-    cost_usd
+    cost_usd,
+    unpriced_reason
 from llm_calls
 where run_id = $run_id
 order by started_at nulls last, seq

@@ -19,6 +19,7 @@ select
     duration_s,
     status,
     error_type,
+    error_message,
     question,
     final_answer,
     llm_calls,

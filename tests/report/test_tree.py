@@ -49,6 +49,7 @@ _LLM = {
     "duration_s": 0.4,
     "status": "ok",
     "error_type": None,
+    "error_message": None,
     "finish_reason": "tool_calls",
     "input_tokens": 120,
     "output_tokens": 18,
@@ -91,6 +92,7 @@ def trace(**parts):
         "agent_invocations": [agent("a")],
         "llm_calls": [],
         "tool_calls": [],
+        "tool_requests": [],
         "handoffs": [],
         "retrievals": [],
         "messages": [],
@@ -134,6 +136,14 @@ def test_a_failed_tool_shows_its_error():
     failed = {**_TOOL, "status": "error", "error_type": "RuntimeError", "error_message": "503 upstream", "result": None}
 
     assert "error RuntimeError: 503 upstream" in shown(trace(tool_calls=[failed]))
+
+
+def test_a_tool_that_was_asked_for_and_not_run_is_told_apart():
+    asked = {**_TOOL, "outcome": "unknown_tool", "response": "no such tool"}
+
+    assert 'asked for get_weather({"city": "Paris"})  unknown_tool  -> no such tool' in shown(
+        trace(tool_requests=[asked])
+    )
 
 
 def test_agents_nest():

@@ -67,8 +67,7 @@ def per_tool(reader: Reader) -> Table:
         read_rows(reader, "reports/per_tool.sql"),
         [
             named("tool_name", "tool", limit=40),
-            counted("executed"),
-            counted("only_requested", "not executed"),
+            counted("tool_calls", "calls"),
             counted("errors"),
             counted("runs"),
             _MEDIAN,

@@ -39,9 +39,11 @@ def print_health(document: dict[str, Any], form: str) -> None:
     outcomes = [counted(key) for key in ("received", "stored", "duplicate", "conflict")]
     rejected = Column("rejected", lambda row: sum(row["rejected"].values()), right=True)
     out.print(grid(rows, [named("signal"), *outcomes, rejected, Column("why", _reasons)]))
+    out.print()
     if document["findings"]:
         columns = [named("kind", "finding"), counted("n"), counted("traces"), named("example_run_id", "look at")]
         out.print(grid(document["findings"], columns))
+        out.print()
     for advice in document["advice"]:
         out.print(Text("! ", style="bold yellow").append_text(plain(advice)), soft_wrap=True)
     if not document["advice"]:

@@ -27,10 +27,10 @@ def print_summary(summary: IngestSummary, form: str) -> None:
         out.print(f"Also {_outcome('log record', summary.counts.log_records)}.", soft_wrap=True)
     notes = error_console()
     for problem in summary.problems:
-        place = Text("! ", style="bold yellow").append_text(plain(f"{problem.path}:{problem.line}"))
+        place = Text("! ", style="bold yellow").append_text(plain(f"{problem.path}:{problem.number}"))
         detail = plain(shorten(problem.detail, 200))
         notes.print(place.append(f" {problem.reason}: ").append_text(detail), soft_wrap=True)
-    more = summary.unreadable.total() - len(summary.problems)
+    more = summary.unreadable - len(summary.problems)
     if more > 0:
         notes.print(f"! … and {figures.count(more)} more that could not be read", style="bold yellow", soft_wrap=True)
 

@@ -18,8 +18,8 @@ class Bars:
 
 
 @contextmanager
-def progress(total_bytes: int | None = None) -> Iterator[Bars]:
-    """Bars for reading `total_bytes` [bytes] (None: nothing is read) and for deriving traces.
+def progress(*, reading: bool = False, total_bytes: int | None = None) -> Iterator[Bars]:
+    """Bars for `reading` files of `total_bytes` [bytes] (None: unknown), if there are any, and for deriving traces.
 
     Yields:
         callables: how many more bytes have been read; (traces done, traces in all).
@@ -36,12 +36,11 @@ def progress(total_bytes: int | None = None) -> Iterator[Bars]:
         transient=True,
         disable=not out.is_terminal,
     ) as bars:
-        reading = None if total_bytes is None else bars.add_task("reading files", total=total_bytes)
+        files = bars.add_task("reading files", total=total_bytes, visible=reading)
         deriving = bars.add_task("rebuilding trajectories", total=None, visible=False)
 
         def read(n_bytes: int) -> None:
-            if reading is not None:
-                bars.update(reading, advance=n_bytes)
+            bars.update(files, advance=n_bytes)
 
         def derived(done: int, total: int) -> None:
             bars.update(deriving, completed=done, total=total, visible=True)

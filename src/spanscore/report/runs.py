@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 
 _SPAN_OF_TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|d|w)")
 _SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
-# Below this width [columns] the table leaves out the columns that identify a run least.
-_WIDE_ENOUGH = 120
+# Widths from which the table has room for its less telling columns, and beyond which it does not grow [columns].
+_ROOM_FOR_TOKENS = 95
+_WIDE_ENOUGH = 130
+_WIDEST = 180
 _QUESTION_LIMIT = 400
 
 STATUS_STYLES = {
@@ -90,26 +92,30 @@ def status_text(status: str | None) -> Text:
 
 def runs_table(rows: list[Row], *, width: int) -> Table:
     """The runs as a table that fits `width` [columns]."""
+    is_narrow = width < _WIDE_ENOUGH
     columns = [
         Column("run", lambda row: figures.short_id(row["run_id"]), style="cyan"),
-        Column("started (UTC)", lambda row: figures.when(row["started_at"])),
-        Column("agent", lambda row: row["entry_agent"] or row["name"], limit=24),
+        Column(
+            "started (UTC)",
+            lambda row: figures.when(row["started_at"])[5 if is_narrow else 0 : 16 if is_narrow else 19],
+        ),
+        Column("agent", lambda row: row["entry_agent"] or row["name"], limit=16 if is_narrow else 24),
         Column("status", lambda row: status_text(row["status"])),
-        Column("llm", lambda row: figures.count(row["llm_calls"]), right=True),
+        Column("llm", lambda row: figures.count(row["llm_calls"]), right=True, from_width=_ROOM_FOR_TOKENS),
         Column("tools", _tools, right=True),
-        Column("agents", lambda row: figures.count(row["agent_invocations"]), right=True, wide=True),
-        Column("handoffs", lambda row: figures.count(row["handoffs"]), right=True, wide=True),
-        Column("tokens in/out", _tokens, right=True),
+        Column("agents", lambda row: figures.count(row["agent_invocations"]), right=True, from_width=_WIDE_ENOUGH),
+        Column("handoffs", lambda row: figures.count(row["handoffs"]), right=True, from_width=_WIDE_ENOUGH),
+        Column("tokens in/out", _tokens, right=True, from_width=_ROOM_FOR_TOKENS),
         Column("cost", lambda row: figures.usd(row["cost_usd"], row["unpriced_llm_calls"]), right=True),
         Column("time", lambda row: figures.duration(row["duration_s"]), right=True),
-        Column("question", lambda row: shorten(row["question"] or "-", _QUESTION_LIMIT), wide=True, flexible=True),
+        Column("question", _question, from_width=_WIDE_ENOUGH, flexible=True),
     ]
-    return grid(rows, [column for column in columns if width >= _WIDE_ENOUGH or not column.wide])
+    return grid(rows, [column for column in columns if width >= column.from_width], width=min(width, _WIDEST))
 
 
 def _tools(row: dict[str, Any]) -> str:
     errors = row["tool_errors"]
-    return figures.count(row["tool_calls"]) + (f" ({errors} failed)" if errors else "")
+    return figures.count(row["tool_calls"]) + (f" ({errors} bad)" if errors else "")
 
 
 def _tokens(row: dict[str, Any]) -> str:
@@ -133,3 +139,7 @@ def print_runs(runs: Listing, form: str, *, limit: int, csv_raw: bool = False) -
     out.print(runs_table(runs.rows, width=out.width))
     if len(runs.rows) == limit:
         error_console().print(f"The list ends at --limit {limit}; there may be more.", style="dim")
+
+
+def _question(row: dict[str, Any]) -> str | None:
+    return None if row["question"] is None else shorten(row["question"], _QUESTION_LIMIT)

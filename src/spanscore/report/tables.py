@@ -14,7 +14,9 @@ from spanscore.report.terminal import plain, shorten
 if TYPE_CHECKING:
     from rich.table import Table
 
-_CELL_LIMIT = 120
+# Between two columns, and what a flexible one is given at least [columns].
+_GAP = 2
+_LEAST_FLEXIBLE = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,36 +27,52 @@ class Column:
     cell: Callable[[dict[str, Any]], object]
     style: str = ""
     right: bool = False
-    # Left out where the terminal is narrow.
-    wide: bool = False
+    # Left out where less room than this is [columns].
+    from_width: int = 0
     # Takes the room that is left, and is cut with an ellipsis when there is too little.
     flexible: bool = False
     limit: int | None = None
 
 
-def grid(rows: Sequence[dict[str, Any]], columns: Sequence[Column], *, title: str | None = None) -> Table:
-    """`rows` under `columns`, without lines that cost room."""
+def grid(
+    rows: Sequence[dict[Any, Any]], columns: Sequence[Column], *, title: str | None = None, width: int | None = None
+) -> Table:
+    """`rows` under `columns`, without lines that cost room.
+
+    Args:
+        rows: one per line.
+        columns: from left to right; of these one may be flexible.
+        title: stands above it.
+        width: what the table may take [columns]; the flexible column gets what the others leave of it.
+    """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
+    cells = [[_cell(column, row) for column in columns] for row in rows]
+    headings = [plain(column.heading, "bold") for column in columns]
+    taken = sum(
+        max(text.cell_len for text in (headings[index], *(line[index] for line in cells))) + _GAP
+        for index, column in enumerate(columns)
+        if not column.flexible
+    )
     table = Table(
-        box=SIMPLE_HEAD,
         title=None if title is None else plain(title, "bold"),
         title_justify="left",
+        box=SIMPLE_HEAD,
         pad_edge=False,
         show_edge=False,
-        padding=(0, 1),
+        padding=(0, 1, 0, 0),
     )
-    for column in columns:
+    for column, heading in zip(columns, headings, strict=True):
         table.add_column(
-            plain(column.heading, "bold"),
+            heading,
             justify="right" if column.right else "left",
             no_wrap=True,
             overflow="ellipsis",
-            ratio=1 if column.flexible else None,
+            max_width=max(width - taken, _LEAST_FLEXIBLE) if column.flexible and width is not None else None,
         )
-    for row in rows:
-        table.add_row(*(_cell(column, row) for column in columns))
+    for line in cells:
+        table.add_row(*line)
     return table
 
 
@@ -80,19 +98,3 @@ def counted(key: str, heading: str | None = None) -> Column:
 def timed(key: str, heading: str) -> Column:
     """A right-aligned column that shows the duration in `key` [s]."""
     return Column(heading, lambda row: figures.duration(row[key]), right=True)
-
-
-def result_table(names: Sequence[str], rows: Sequence[dict[str, Any]], *, numeric: frozenset[str]) -> Table:
-    """The result of any query: every value as text, long ones cut, numbers to the right."""
-    return grid(
-        rows,
-        [Column(name, _field(name), right=name in numeric) for name in (str(name) for name in names)],
-    )
-
-
-def _field(name: str) -> Callable[[dict[str, Any]], object]:
-    def cell(row: dict[str, Any]) -> object:
-        value = row[name]
-        return value if value is None else shorten(str(value), _CELL_LIMIT)
-
-    return cell

@@ -20,8 +20,8 @@ _UNSAFE = re.compile(
 _UNSAFE_BUT_LINES = re.compile(_UNSAFE.pattern.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
-# A pipe has no width; this one fits every table without cutting, and COLUMNS overrides it.
-WIDTH_WITHOUT_TERMINAL = 160
+# A pipe has no width; this one leaves long lines whole, and COLUMNS overrides it.
+WIDTH_WITHOUT_TERMINAL = 400
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -42,6 +42,16 @@ def safe_text(value: str, *, keep_lines: bool = False) -> str:
         keep_lines: leave newlines and tabs as they are (for text printed as a block).
     """
     return (_UNSAFE_BUT_LINES if keep_lines else _UNSAFE).sub(_escape, value)
+
+
+def safe_json(document: str) -> str:
+    """JSON text that means the same, with what a terminal obeys or a reader cannot see as JSON's own escapes."""
+    return _UNSAFE_BUT_LINES.sub(_json_escape, document)
+
+
+def _json_escape(match: re.Match[str]) -> str:
+    units = match.group().encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
 
 
 def shorten(value: str, limit: int) -> str:

@@ -25,6 +25,7 @@ _PARTS = {
     "agent_invocations": "reports/trace_agents.sql",
     "llm_calls": "reports/trace_llm_calls.sql",
     "tool_calls": "reports/trace_tool_calls.sql",
+    "tool_requests": "reports/trace_tool_requests.sql",
     "handoffs": "reports/trace_handoffs.sql",
     "retrievals": "reports/trace_retrievals.sql",
     "messages": "reports/trace_messages.sql",
@@ -39,6 +40,7 @@ class RunTrace:
     agent_invocations: list[Row]
     llm_calls: list[Row]
     tool_calls: list[Row]
+    tool_requests: list[Row]
     handoffs: list[Row]
     retrievals: list[Row]
     messages: list[Row]

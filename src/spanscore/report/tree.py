@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -61,12 +61,11 @@ def render_run(trace: RunTrace, detail: Detail) -> Iterator[RenderableType]:
     if trace.findings:
         yield Text()
         yield Text("findings", style="bold")
-        for finding in trace.findings:
+        counted = Counter((finding["kind"], finding["detail"]) for finding in trace.findings)
+        for (kind, text), n in counted.items():
+            times = f" ({n} times)" if n > 1 else ""
             yield (
-                Text("  ")
-                .append_text(plain(finding["kind"], "yellow"))
-                .append("  ")
-                .append_text(detail.show(finding["detail"]))
+                Text("  ").append_text(plain(kind, "yellow")).append("  ").append_text(detail.show(text)).append(times)
             )
 
 
@@ -169,10 +168,11 @@ def _placed(trace: RunTrace, detail: Detail) -> dict[str | None, list[_Item]]:
         own = row["agent_invocation_id"]
         place(parent, _Item(row["started_at"], row["seq"] or 0, _agent_line(row), [], own))
     for row in trace.llm_calls:
-        item = _Item(row["started_at"], row["seq"] or 0, _llm_line(row), spoken[row["llm_call_id"]])
+        item = _Item(row["started_at"], row["seq"] or 0, _llm_line(row, detail), spoken[row["llm_call_id"]])
         place(row["agent_invocation_id"], item)
     others: list[tuple[list[Row], Callable[[Row, Detail], Text], str, str]] = [
         (trace.tool_calls, _tool_line, "started_at", "agent_invocation_id"),
+        (trace.tool_requests, _request_line, "started_at", "agent_invocation_id"),
         (trace.handoffs, _handoff_line, "at", "from_invocation_id"),
         (trace.retrievals, _retrieval_line, "started_at", "agent_invocation_id"),
     ]
@@ -217,7 +217,7 @@ def _agent_line(row: Row) -> Text:
     )
 
 
-def _llm_line(row: Row) -> Text:
+def _llm_line(row: Row, detail: Detail) -> Text:
     asked, answered = row["request_model"], row["response_model"]
     reasoning = row["reasoning_tokens"]
     return _joined(
@@ -229,7 +229,7 @@ def _llm_line(row: Row) -> Text:
             "price unknown" if row["cost_usd"] is None else figures.usd(row["cost_usd"]),
             figures.duration(row["duration_s"]),
             row["finish_reason"],
-            _failure(row),
+            _failure(row, detail),
         ],
     )
 
@@ -241,6 +241,13 @@ def _tool_line(row: Row, detail: Detail) -> Text:
     kind = "transfer" if row["is_handoff"] else "agent tool" if row["is_agent_tool"] else "tool"
     took = None if row["duration_s"] is None else figures.duration(row["duration_s"])
     return _joined(kind, "green", name, [result, took, _failure(row, detail)])
+
+
+def _request_line(row: Row, detail: Detail) -> Text:
+    name = plain(row["tool_name"], "bold").append("(")
+    name = (name.append_text(detail.show(row["arguments"])) if row["arguments"] is not None else name).append(")")
+    told = None if row["response"] is None else Text("-> ").append_text(detail.show(row["response"]))
+    return _joined("asked for", "yellow", name, [plain(row["outcome"], "yellow"), told])
 
 
 def _handoff_line(row: Row, _detail: Detail) -> Text:

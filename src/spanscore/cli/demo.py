@@ -1,0 +1,33 @@
+"""`spanscore demo`: everything once, with traces that ship with the package."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+DEMO_STORE = Path("spanscore-demo")
+
+
+def demo(
+    store: Annotated[
+        Path,
+        typer.Option("--store", metavar="DIR", help="Directory for the demo's store; begun anew.", show_default=True),
+    ] = DEMO_STORE,
+) -> None:
+    """Collect bundled traces of real agents and show what they tell.
+
+    The captures of a dozen frameworks are sent to a collector over gRPC and HTTP, as their own exporters sent them.
+    Takes a few seconds, needs no network beyond this machine, and leaves a store to play with.
+
+    \b
+    Examples:
+      spanscore demo
+      spanscore demo --store /tmp/demo
+    """
+    from spanscore.demo import run_demo
+    from spanscore.report.demo import print_demo
+    from spanscore.store import read_session
+
+    sent = run_demo(store)
+    with read_session(store) as session:
+        print_demo(session, sent, store)

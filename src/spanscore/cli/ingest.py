@@ -1,0 +1,38 @@
+"""`spanscore ingest`: captured files into the store."""
+
+from typing import Annotated
+
+import typer
+
+from spanscore.cli.options import DEFAULT_STORE, Output, OutputOption, StoreOption
+
+
+def ingest(
+    paths: Annotated[
+        list[str],
+        typer.Argument(metavar="PATH…", help="Files, folders or globs; - is standard input.", show_default=False),
+    ],
+    store: StoreOption = DEFAULT_STORE,
+    output: OutputOption = Output.TEXT,
+) -> None:
+    """Load captured OpenTelemetry files into the store.
+
+    Reads what the Collector's file exporter writes (JSON lines, length-prefixed protobuf), single OTLP/JSON documents,
+    Tempo batches and Jaeger JSON; also as .gz or .zst. The same file again stores nothing twice. A record that cannot
+    be read is counted with its reason, and the rest is kept; where nothing at all could be read, the exit code is 3.
+
+    \b
+    Examples:
+      spanscore ingest traces.jsonl
+      spanscore ingest captures/ logs.jsonl.gz --store ./my-store
+      spanscore ingest traces.jsonl --format json | jq .stored
+    """
+    from spanscore.ingest import ingest_files, total_bytes
+    from spanscore.report.ingest import print_summary
+    from spanscore.report.progress import progress
+
+    with progress(reading=True, total_bytes=total_bytes(paths)) as bars:
+        summary = ingest_files(paths, store, on_bytes=bars.bytes, on_traces=bars.traces)
+    print_summary(summary, output)
+    if summary.is_empty_handed:
+        raise typer.Exit(3)

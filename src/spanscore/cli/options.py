@@ -1,0 +1,60 @@
+"""Options that several commands take, in one wording."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+DEFAULT_STORE = Path("spanscore-store")
+
+StoreOption = Annotated[
+    Path,
+    typer.Option(
+        "--store",
+        metavar="DIR",
+        envvar="SPANSCORE_STORE",
+        help="Directory of the store.",
+        show_envvar=True,
+    ),
+]
+
+
+class Output(StrEnum):
+    """Output for a person or for a program."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class Listing(StrEnum):
+    """Output of a list."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+
+
+class Result(StrEnum):
+    """Output of a query."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+    PARQUET = "parquet"
+
+
+OutputOption = Annotated[
+    Output,
+    typer.Option("--format", help="`json` prints one JSON document and nothing else on standard output."),
+]
+ListingOption = Annotated[
+    Listing,
+    typer.Option("--format", help="`json` prints one JSON document and nothing else on standard output."),
+]
+CsvRawOption = Annotated[
+    bool,
+    typer.Option(
+        "--csv-raw", help="CSV: write cells that begin with = + - @ as they are (a spreadsheet would run them)."
+    ),
+]

@@ -1,0 +1,124 @@
+"""How a store is: what came in and what became of it, what waits, and what to do about it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+from spanscore.report.rows import Row, read_rows
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SCHEMA_VERSION = "1.0"
+SIGNALS = ("spans", "log_records")
+# Beyond this the spans that wait are not counted one by one: reading them would take too long [bytes].
+_COUNTED_BYTES = 256 << 20
+
+
+def examine(directory: Path) -> dict[str, Any]:
+    """The JSON document of `spanscore doctor`: facts of the store in `directory`, and `advice`, empty when all is well.
+
+    Raises:
+        StoreMissing, StoreDamaged, …: the store cannot be read; the message says what to do.
+    """
+    from spanscore.collector.status import read_status
+    from spanscore.store import read_session
+
+    with read_session(directory) as session:
+        accounting = read_rows(session, "reports/accounting.sql")
+        (contents,) = read_rows(session, "reports/contents.sql")
+        versions = {row["key"]: row["value"] for row in read_rows(session, "reports/versions.sql")}
+        findings = read_rows(session, "reports/findings.sql")
+        loaded = {row["segment"]: row["end_offset"] for row in read_rows(session, "reports/spool_manifest.sql")}
+    collector = read_status(directory)
+    document: dict[str, Any] = {
+        "schema_version": SCHEMA_VERSION,
+        "store": str(directory),
+        "versions": versions,
+        "contents": contents,
+        "accounting": {signal: _balance(signal, accounting) for signal in SIGNALS},
+        "spool": _spool(directory / "spool", loaded),
+        "collector": collector,
+        "findings": findings,
+    }
+    document["advice"] = _advice(document)
+    return document
+
+
+def _balance(signal: str, accounting: list[Row]) -> dict[str, Any]:
+    totals: dict[str, int] = defaultdict(int)
+    rejected: dict[str, int] = {}
+    for row in accounting:
+        if row["signal"] != signal:
+            continue
+        totals[row["outcome"]] += row["n"]
+        if row["outcome"] == "rejected":
+            rejected[row["reason"] or "unknown"] = row["n"]
+    explained = sum(totals[outcome] for outcome in ("stored", "duplicate", "conflict", "rejected"))
+    return {
+        **{outcome: totals[outcome] for outcome in ("received", "stored", "duplicate", "conflict")},
+        "rejected": rejected,
+        "unaccounted": totals["received"] - explained,
+    }
+
+
+def _spool(directory: Path, loaded: dict[str, int]) -> dict[str, int | None]:
+    """What was acknowledged and is not in the store yet; `waiting_spans` is None where there is too much to count."""
+    from spanscore.collector.slices import decode_records, read_slices, waiting
+
+    if not directory.is_dir():
+        return {"waiting_bytes": 0, "waiting_spans": 0, "waiting_log_records": 0}
+    waiting_bytes = sum(end - start for _, start, end in waiting(directory, loaded=loaded, synced={}))
+    if waiting_bytes > _COUNTED_BYTES:
+        return {"waiting_bytes": waiting_bytes, "waiting_spans": None, "waiting_log_records": None}
+    spans = log_records = 0
+    for piece in read_slices(directory, loaded=loaded, synced={}):
+        tables, _ = decode_records(piece.records)
+        spans += tables.spans.num_rows
+        log_records += tables.log_records.num_rows
+    return {"waiting_bytes": waiting_bytes, "waiting_spans": spans, "waiting_log_records": log_records}
+
+
+def _advice(document: dict[str, Any]) -> list[str]:
+    store = document["store"]
+    collector = document["collector"]
+    contents = document["contents"]
+    advice = []
+    if document["spool"]["waiting_bytes"]:
+        if collector is None or not collector["is_running"]:
+            advice.append(
+                "Spans wait in the spool and no collector runs to load them. "
+                f"Start one: spanscore collect --store {store}"
+            )
+        elif collector["last_error"] is not None:
+            advice.append(f"Spans wait in the spool. The collector last said: {collector['last_error']}")
+    if contents["pending_traces"]:
+        advice.append(
+            f"{contents['pending_traces']} traces have rows that the trajectory does not know yet. "
+            f"A running collector catches up by itself; otherwise: spanscore rebuild --store {store}"
+        )
+    for signal in SIGNALS:
+        balance = document["accounting"][signal]
+        if balance["unaccounted"]:
+            advice.append(f"{balance['unaccounted']} {signal} were received and nothing says what became of them.")
+        if balance["stored"] != contents[signal]:
+            advice.append(
+                f"The accounting says {balance['stored']} {signal} were stored, "
+                f"and the table holds {contents[signal]}. Something else has changed it."
+            )
+        if balance["rejected"]:
+            reasons = ", ".join(f"{n} {reason}" for reason, n in balance["rejected"].items())
+            advice.append(f"{signal} rejected: {reasons}. Their emitter sends what OTLP does not allow.")
+    if document["accounting"]["spans"]["conflict"]:
+        advice.append(
+            "Spans came twice with different content; the first was kept, the others are in `span_conflicts`. "
+            "Two emitters may share ids."
+        )
+    if collector is not None and collector["damage"]:
+        advice.append(
+            f"{len(collector['damage'])} stretches of the spool could not be read; copies are in its quarantine."
+        )
+    if contents["spans"] and not contents["runs"] and not contents["pending_traces"]:
+        advice.append("There are spans and no agent runs: is the agent instrumented with one of the known conventions?")
+    return advice

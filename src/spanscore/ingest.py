@@ -1,0 +1,112 @@
+"""Captured files into the store: decode, load, and derive what changed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Sequence
+
+    from spanscore.otlp import LineProblem
+    from spanscore.store import LoadCounts, SignalCounts
+
+# Problems whose place is remembered; every one of them is counted.
+PROBLEMS_KEPT = 20
+
+
+@dataclass(slots=True)
+class IngestSummary:
+    """What became of the files: counts, and where the first unreadable records stand."""
+
+    counts: LoadCounts
+    files: int = 0
+    problems: list[LineProblem] = field(default_factory=list)
+    unreadable: int = 0
+
+    @property
+    def is_empty_handed(self) -> bool:
+        """Whether something was there to read and nothing of it could be used."""
+        of_use = [one.received - sum(one.rejected.values()) for one in (self.counts.spans, self.counts.log_records)]
+        return bool(self.counts.spans.received or self.counts.log_records.received) and not any(of_use)
+
+    def document(self) -> dict[str, Any]:
+        """The JSON document of `spanscore ingest --format json`."""
+        return {
+            "files": self.files,
+            **_signal(self.counts.spans),
+            "log_records": _signal(self.counts.log_records),
+            "problems": [
+                {"path": problem.path, "line": problem.number, "reason": problem.reason, "detail": problem.detail}
+                for problem in self.problems
+            ],
+        }
+
+
+def _signal(counts: SignalCounts) -> dict[str, Any]:
+    return {
+        "received": counts.received,
+        "stored": counts.stored,
+        "duplicate": counts.duplicate,
+        "conflict": counts.conflict,
+        "rejected": dict(counts.rejected),
+    }
+
+
+def ingest_files(
+    paths: Sequence[str | os.PathLike[str]],
+    store_directory: Path,
+    *,
+    on_bytes: Callable[[int], None] | None = None,
+    on_traces: Callable[[int, int], None] | None = None,
+) -> IngestSummary:
+    """Load `paths` into the store and rebuild the trajectories that changed.
+
+    A record that cannot be read counts as one received and rejected span, whatever it held: nothing goes uncounted.
+
+    Args:
+        paths: files, folders, globs, or "-" for standard input.
+        store_directory: made when it is missing.
+        on_bytes: told how many more bytes have been read.
+        on_traces: told (traces derived, traces to derive).
+
+    Raises:
+        InputError: a path does not exist or cannot be read; nothing is read then.
+        StoreError: the store cannot be used.
+    """
+    from spanscore.otlp import read_paths
+    from spanscore.store import LoadCounts, SignalCounts, Store
+
+    chunks = read_paths(paths, progress=on_bytes)
+    summary = IngestSummary(LoadCounts())
+    files = set()
+    with Store.open(store_directory) as store:
+        for chunk in chunks:
+            files.add(chunk.path)
+            source = Path(chunk.path).name
+            summary.counts += store.load(chunk.tables, source=source)
+            if chunk.rejected_lines:
+                reasons = Counter(problem.reason for problem in chunk.rejected_lines)
+                store.record_rejected(source=source, spans=reasons)
+                summary.counts += LoadCounts(spans=SignalCounts(received=reasons.total(), rejected=reasons))
+                summary.unreadable += reasons.total()
+                summary.problems += chunk.rejected_lines[: PROBLEMS_KEPT - len(summary.problems)]
+        store.derive(on_traces)
+    summary.files = len(files)
+    return summary
+
+
+def total_bytes(paths: Sequence[str | os.PathLike[str]]) -> int | None:
+    """Size of the files of `paths` as stored [bytes]; None where it is not known, as of standard input.
+
+    Raises:
+        InputError: a path does not exist or cannot be read.
+    """
+    from spanscore.otlp.paths import expand_paths
+
+    sizes = [file.size for file in expand_paths(paths)]
+    known = [size for size in sizes if size is not None]
+    return sum(known) if len(known) == len(sizes) else None

@@ -1,0 +1,28 @@
+"""All trajectories of a store derived anew."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+def rebuild_store(directory: Path, *, on_traces: Callable[[int, int], None] | None = None) -> int:
+    """Derive every trace of the store again, and return how many there are [count].
+
+    Args:
+        directory: of the store.
+        on_traces: told (traces done, traces in all).
+
+    Raises:
+        StoreMissing: there is no store.
+    """
+    from spanscore.errors import StoreMissing
+    from spanscore.store import Store, database_path
+
+    if not database_path(directory).exists():
+        raise StoreMissing(f"There is no store in `{directory}`.\n  Name its directory with --store.")
+    with Store.open(directory) as store:
+        return store.rebuild(on_traces)

@@ -1,0 +1,95 @@
+"""How commands end: the exit code, and what is said on which stream."""
+
+import pytest
+from commands import run, start
+
+from spanscore.errors import SpanscoreError, StoreLocked, UsageError
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["traces"],
+        ["trace", "abc"],
+        ["sql", "select 1"],
+        ["doctor"],
+        ["rebuild"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_missing_store_is_told_with_what_to_do(words, tmp_path):
+    ended = run(*words, "--store", tmp_path / "nothing")
+
+    assert ended.code == 2
+    assert ended.out == ""
+    assert "no store" in ended.err
+    assert "--store" in ended.err
+    assert "Traceback" not in ended.err
+    assert not (tmp_path / "nothing").exists()
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(UsageError("wrong"), 2), (StoreLocked("held"), 3), (SpanscoreError("odd"), 4)],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_known_error_is_a_message_with_its_exit_code(monkeypatch, error, code, tmp_path):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr("spanscore.doctor.examine", fail)
+    ended = run("doctor", "--store", tmp_path)
+
+    assert ended.code == code
+    assert ended.err == f"spanscore: {error}\n"
+
+
+def test_an_unknown_error_has_a_traceback_and_asks_for_a_report(monkeypatch, tmp_path):
+    def fail(*_, **__):
+        raise ZeroDivisionError("name with \x1b[2J in it")
+
+    monkeypatch.setattr("spanscore.doctor.examine", fail)
+    ended = run("doctor", "--store", tmp_path)
+
+    assert ended.code == 4
+    assert "ZeroDivisionError" in ended.err
+    assert "report" in ended.err
+    assert "\x1b" not in ended.err
+
+
+def test_the_store_may_come_from_the_environment(store, monkeypatch):
+    from typer.testing import CliRunner
+
+    from spanscore.cli import app
+
+    result = CliRunner().invoke(app, ["traces", "--format", "json"], env={"SPANSCORE_STORE": str(store)})
+
+    assert result.exit_code == 0
+    assert "run_id" in result.stdout
+
+
+@pytest.mark.parametrize("form", ["table", "json", "csv"])
+def test_a_closed_pipe_is_quiet_and_no_success(store, form):
+    query = "select range as n, repeat('x', 100) as x from range(20000)"
+    process = start("sql", query, "--store", store, "--format", form, "--limit", 20000)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.read(10)
+    process.stdout.close()
+
+    said = process.stderr.read()
+
+    assert process.wait(timeout=30) == 141
+    assert said == b""
+
+
+def test_help_into_a_closed_pipe_is_quiet():
+    process = start("--help")
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+
+    said = process.stderr.read()
+
+    assert process.wait(timeout=30) != 0
+    assert said == b""
