@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from spanscore.errors import QueryError
+from spanscore.store.keywords import quote_keyword_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -59,6 +60,7 @@ def run_query(session: ReadSession, sql: str, *, limit: int | None = None) -> Qu
     Raises:
         QueryError: it is no single SELECT, or DuckDB refuses it. Also raised while rows are read.
     """
+    sql = quote_keyword_columns(sql)
     columns = _columns(session, sql)
     with session.refusals():
         cursor = session.connection.execute(_projected(sql, columns, _as_row_value))
@@ -91,6 +93,7 @@ def run_arrow_query(session: ReadSession, sql: str, *, limit: int | None = None)
     Raises:
         QueryError: it is no single SELECT, or DuckDB refuses it.
     """
+    sql = quote_keyword_columns(sql)
     columns = _columns(session, sql)
     projected = _projected(sql, columns, _as_parquet_value)
     with session.refusals():
