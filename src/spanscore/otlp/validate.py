@@ -23,7 +23,8 @@ def checked_traces(flat: FlatTraces) -> RawTables:
     trace_is_valid = _is_id(flat.spans.table["trace_id"], TRACE_ID_BYTES)
     span_is_valid = _is_id(flat.spans.table["span_id"], SPAN_ID_BYTES)
     spans = _with_problems(flat)
-    events, links = flat.events.table, flat.links.table
+    events = flat.events.table
+    links = _with_valid_ids(flat.links.table, trace_id="linked_trace_id", span_id="linked_span_id")
     keep = pc.and_(trace_is_valid, span_is_valid)
     rejected = {
         "invalid_trace_id": _count(pc.invert(trace_is_valid)),
@@ -85,6 +86,7 @@ def _with_problems(flat: FlatTraces) -> pa.Table:
     if pc.any(is_bad).as_py():
         _note(problems, {BAD_PARENT_ID: pc.indices_nonzero(is_bad)})
     _note(problems, flat.spans.odd_rows)
+    _note(problems, _bad_links(flat.links.table))
     for part in (flat.events, flat.links):
         span_index = part.table["span_index"].combine_chunks()
         _note(problems, {reason: span_index.take(rows) for reason, rows in part.odd_rows.items()})
@@ -97,6 +99,11 @@ def _with_problems(flat: FlatTraces) -> pa.Table:
         column[row] = sorted(reasons)
     place = SPANS.get_field_index("problems")
     return spans.set_column(place, SPANS.field("problems"), pa.array(column, SPANS.field("problems").type))
+
+
+def _bad_links(links: pa.Table) -> dict[str, pa.Array]:
+    valid = pc.and_(_is_id(links["linked_trace_id"], TRACE_ID_BYTES), _is_id(links["linked_span_id"], SPAN_ID_BYTES))
+    return {BAD_LINK_ID: links["span_index"].filter(pc.invert(valid))} if len(links) else {}
 
 
 def _spans_of(owner: FlatTable, owner_of_span: pa.ChunkedArray) -> dict[str, pa.Array]:
