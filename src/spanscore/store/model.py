@@ -28,7 +28,7 @@ def install(connection: duckdb.DuckDBPyConnection) -> None:
     try:
         is_current = model_version(connection) == derive.MODEL_VERSION
         if not is_current:
-            for table in (*derive.TABLES, "trace_edges"):
+            for table in derive.DERIVED_TABLES:
                 connection.execute(f'drop table if exists "{table}"')
         derive.install(connection)
         if not is_current:
