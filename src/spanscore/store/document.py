@@ -30,8 +30,8 @@ _BOOKKEEPING = (
 _HEAD = """\
 # Data model
 
-What `spanscore sql` and evaluators read: schema {schema}, trajectory model {model}. `duckdb_columns()` shows the same in
-a store. This page is made from the comments there by `python -m spanscore.store.document docs/data-model.md`.
+What `spanscore sql` and evaluators read: schema {schema}, trajectory model {model}. `duckdb_columns()` shows the same
+in a store. This page is made from the comments there by `python -m spanscore.store.document docs/data-model.md`.
 
 - Ids are lower-case hex. Moments are UTC. NULL is unknown or not sent, and 0 is a reported zero.
 - Units stand in brackets, and in names as a suffix: `_ns`, `_s`, `_tokens`, `_usd`.
