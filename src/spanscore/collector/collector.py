@@ -20,6 +20,7 @@ from spanscore.errors import DrainTimeout
 
 SPOOL_FOLDER = "spool"
 DRAIN_TIMEOUT_S = 30.0
+CLOSE_TIMEOUT_S = 5.0
 
 log = logging.getLogger(__name__)
 
@@ -124,7 +125,7 @@ class Collector:
             thread.join()
         self._loader.stop()
         try:
-            self._loader.drain(DRAIN_TIMEOUT_S)
+            self._loader.drain(CLOSE_TIMEOUT_S)
         except DrainTimeout as error:
             log.warning("%s", error)
             self._status.fail(str(error))

@@ -23,6 +23,9 @@ class CollectorLimits:
         max_waiting_bytes: size of the part of the spool not yet loaded above which nothing more is accepted [bytes].
         load_interval_s: pause between two loads [s].
         load_spans: a load begins early once so many spans wait [count].
+        derive_interval_s: pause between two updates of the trajectory tables [s]. An update has a fixed cost, and a
+            trace is derived again whenever new spans of it have come.
+        store_memory: what DuckDB may use, unless `$SPANSCORE_MEMORY_LIMIT` says otherwise; more is spilled to disk.
         keep_s, keep_bytes: loaded segments are kept until they are older [s] or all together larger [bytes].
         drain_s: how long a stopping receiver lets requests finish [s].
     """
@@ -33,6 +36,8 @@ class CollectorLimits:
     max_waiting_bytes: int = 8192 * MIB
     load_interval_s: float = 2.0
     load_spans: int = 8192
+    derive_interval_s: float = 10.0
+    store_memory: str = "512MiB"
     keep_s: float = 24 * 3600.0
     keep_bytes: int = 1024 * MIB
     drain_s: float = 10.0

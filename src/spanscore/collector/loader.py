@@ -9,6 +9,7 @@ import logging
 import os
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from spanscore.collector.config import CollectorConfig
@@ -21,7 +22,7 @@ from spanscore.otlp import RawTables
 from spanscore.store import ManifestRow, Store
 
 SOURCE = "otlp"
-WINDOW_S = 2.0
+WINDOW_S = 1.0
 PAUSE_S = 0.25
 STORE_WAIT_S = 1.0
 _ONE_BY_ONE_AFTER = 3
@@ -40,10 +41,12 @@ class Loader:
         self._loaded: dict[str, int] = {}
         self._waiting_items = 0
         self._failures = 0
-        self._is_derived = False
+        self._is_settled = False
         self._covered: dict[str, int] = {}
         self._refused_by_store: tuple[str, int] | None = None
+        self._underived_ns: list[int] = []
         self._longest_lag_s = 0.0
+        self._longest_hold_s = 0.0
         self._window_mutex = threading.Lock()
         self._wake = threading.Event()
         self._stopping = threading.Event()
@@ -82,8 +85,8 @@ class Loader:
         """
         target = {path.name: end for path, _, end in self._waiting_now()}
         deadline = time.monotonic() + timeout_s
-        while not self._is_derived or any(self._loaded.get(name, 0) < end for name, end in target.items()):
-            problem = self._try_window()
+        while not self._is_settled or any(self._loaded.get(name, 0) < end for name, end in target.items()):
+            problem = self._try(load=True, derive=True)
             if problem is None:
                 continue
             if time.monotonic() > deadline:
@@ -101,14 +104,17 @@ class Loader:
             self._thread.join()
 
     def _run(self) -> None:
+        next_derive = 0.0
         while not self._stopping.is_set():
-            has_work = not self._is_derived or self._waiting_now()
-            problem = self._try_window() if has_work else None
-            self._report()
-            is_behind = problem is None and self._waiting_items >= self._config.limits.load_spans
-            # For readers, who would otherwise find the store locked for as long as spans pour in.
+            problem = self._try(load=True, derive=False) if self._waiting_now() else None
+            # The pauses are for readers, who would otherwise find the store locked for as long as spans pour in.
             self._stopping.wait(PAUSE_S)
-            if not is_behind:
+            if not self._is_settled and time.monotonic() >= next_derive and not self._stopping.is_set():
+                problem = self._try(load=False, derive=True) or problem
+                next_derive = time.monotonic() + self._config.limits.derive_interval_s
+                self._stopping.wait(PAUSE_S)
+            self._report()
+            if problem is not None or self._waiting_items < self._config.limits.load_spans:
                 self._wait(self._config.limits.load_interval_s - PAUSE_S)
 
     def _wait(self, seconds: float) -> None:
@@ -124,48 +130,72 @@ class Loader:
     def _waiting_now(self) -> list[tuple[Path, int, int]]:
         return list(waiting(self._spool.directory, loaded=self._loaded, synced=self._spool.synced()))
 
-    def _try_window(self) -> Exception | None:
-        """One window; what went wrong, when something did."""
+    def _try(self, *, load: bool, derive: bool) -> Exception | None:
+        """A window in which the store is open; what went wrong, when something did."""
         with self._window_mutex:
             try:
-                problem = self._window()
+                self._window(load=load, derive=derive)
             except StoreLocked as error:
                 self._status.fail(str(error))
                 return error
             except Exception as error:  # noqa: BLE001 - whatever it is, the spool keeps the data for the next window
-                self._failures += 1
-                self._status.fail(f"Loading failed: {type(error).__name__}: {error}")
-                log.error("Loading from the spool failed (%d times in a row): %s", self._failures, error)
+                self._status.fail(f"Loading from the spool failed: {type(error).__name__}: {error}")
+                log.error("Loading from the spool failed: %s: %s", type(error).__name__, error)
                 return error
-            self._failures = 0
-            self._retire()
-            return problem
+            return None
 
-    def _window(self) -> Exception | None:
-        """Loads, derives and checkpoints; what went wrong with deriving, which stops nothing else."""
-        started = time.monotonic()
+    def _window(self, *, load: bool, derive: bool) -> None:
+        """Loads what waits, derives once nothing waits any more, and deletes segments that are no longer needed."""
         synced = self._spool.synced()
-        items, self._waiting_items = self._waiting_items, 0
-        received_ns: list[int] = []
-        stored = 0
-        with Store.open(self._config.store, wait_s=STORE_WAIT_S) as store:
-            loaded = store.manifest()
-            self._loaded = dict(loaded)
-            self._forget(store, loaded)
-            max_records = 1 if self._failures >= _ONE_BY_ONE_AFTER else None
-            for piece in read_slices(self._spool.directory, loaded=loaded, synced=synced, max_records=max_records):
-                if time.monotonic() - started > WINDOW_S:
-                    self._waiting_items += items
-                    break
-                self._is_derived = False
-                stored += self._load(store, piece)
-                self._loaded[piece.segment] = piece.end_offset
-                received_ns.extend(record.received_ns for record in piece.records)
-            problem = self._derive(store)
+        limit = None if os.environ.get("SPANSCORE_MEMORY_LIMIT") else self._config.limits.store_memory
+        is_derived = False
+        with Store.open(self._config.store, wait_s=STORE_WAIT_S, memory_limit=limit) as store:
+            started = time.monotonic()
+            is_complete = not load or self._load_waiting(store, synced)
+            if derive and is_complete:
+                store.derive()
+                is_derived = True
             store.checkpoint()
-            self._covered = dict(self._loaded)
-        self._note(started, received_ns, stored)
-        return problem
+        self._covered = dict(self._loaded)
+        self._note(time.monotonic() - started, is_derived=is_derived)
+        self._retire()
+
+    def _load_waiting(self, store: Store, synced: Mapping[str, int]) -> bool:
+        """Loads for as long as a window may last; whether that was everything that is synced."""
+        items, self._waiting_items = self._waiting_items, 0
+        loaded = store.manifest()
+        self._loaded = dict(loaded)
+        self._forget(store, loaded)
+        max_records = 1 if self._failures >= _ONE_BY_ONE_AFTER else None
+        open_until = time.monotonic() + WINDOW_S
+        # Counted beforehand, as a failure is whatever keeps this from reaching its end.
+        self._failures += 1
+        is_complete = True
+        for piece in read_slices(self._spool.directory, loaded=loaded, synced=synced, max_records=max_records):
+            if time.monotonic() > open_until and self._loaded != loaded:
+                self._waiting_items += items
+                is_complete = False
+                break
+            self._is_settled = False
+            self._status.add(stored_spans=self._load(store, piece))
+            self._loaded[piece.segment] = piece.end_offset
+            self._underived_ns.extend(record.received_ns for record in piece.records)
+        self._failures = 0
+        return is_complete
+
+    def _note(self, held_s: float, *, is_derived: bool) -> None:
+        self._longest_hold_s = max(self._longest_hold_s, held_s)
+        facts = {"last_load_at": now(), "last_load_s": round(held_s, 3), "held_s_max": round(self._longest_hold_s, 3)}
+        self._status.set(**facts)
+        self._status.add(loads=1)
+        if not is_derived:
+            return
+        self._is_settled = True
+        if self._underived_ns:
+            lag_s = round((time.time_ns() - min(self._underived_ns)) / 1e9, 3)
+            self._longest_lag_s = max(self._longest_lag_s, lag_s)
+            self._underived_ns = []
+            self._status.set(lag_s=lag_s, lag_s_max=self._longest_lag_s)
 
     def _load(self, store: Store, piece: Slice) -> int:
         """One slice in one transaction; the number of spans that were new."""
@@ -174,7 +204,7 @@ class Loader:
         tables, undecodable = decode_records(piece.records)
         for item in undecodable:
             self._set_record_aside(piece.segment, item.record, item.reason)
-        if (piece.segment, piece.start_offset) == self._refused_by_store and self._failures >= _SET_ASIDE_AFTER:
+        if (piece.segment, piece.start_offset) == self._refused_by_store and self._failures > _SET_ASIDE_AFTER:
             self._set_record_aside(piece.segment, piece.records[0], "the store refused it repeatedly")
             tables = RawTables()
         manifest = ManifestRow(piece.segment, piece.end_offset, len(piece.records))
@@ -185,25 +215,6 @@ class Loader:
                 self._refused_by_store = (piece.segment, piece.start_offset)
             raise
         return counts.spans.stored
-
-    def _derive(self, store: Store) -> Exception | None:
-        try:
-            store.derive()
-        except Exception as error:  # noqa: BLE001 - the spans are stored, and the traces stay pending
-            self._status.fail(f"Spans are stored, but trajectories could not be derived: {error}")
-            log.error("Spans are stored, but trajectories could not be derived: %s", error)
-            return error
-        self._is_derived = True
-        return None
-
-    def _note(self, started: float, received_ns: list[int], stored: int) -> None:
-        facts: dict[str, object] = {"last_load_at": now(), "last_load_s": round(time.monotonic() - started, 3)}
-        if received_ns:
-            lag_s = round((time.time_ns() - min(received_ns)) / 1e9, 3)
-            self._longest_lag_s = max(self._longest_lag_s, lag_s)
-            facts.update(lag_s=lag_s, lag_s_max=self._longest_lag_s)
-        self._status.set(**facts)
-        self._status.add(loads=1, stored_spans=stored)
 
     def _forget(self, store: Store, loaded: dict[str, int]) -> None:
         """Drops manifest rows of segments that are gone; their names never come again."""

@@ -46,6 +46,7 @@ class CollectorStatus:
             "kept_bytes": 0,
             "last_load_at": None,
             "last_load_s": None,
+            "held_s_max": None,
             "lag_s": None,
             "lag_s_max": None,
             "loads": 0,

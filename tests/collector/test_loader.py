@@ -1,0 +1,303 @@
+"""From spool to store: exactly once whatever fails, nothing deleted too early, nothing stuck for ever."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from spanscore.collector import Collector, CollectorLimits, loader
+from spanscore.collector.decoding import DECODERS, merge
+from spanscore.collector.records import Encoding, Signal, SpoolRecord
+from spanscore.collector.slices import decode_records, read_slices
+from spanscore.collector.spool import Spool, segment_paths
+from spanscore.errors import DrainTimeout
+from spanscore.otlp import RawTables
+from spanscore.store import Store
+
+Stored = Callable[..., list[tuple[Any, ...]]]
+NUMBERS = "select attributes['number']::bigint from spans order by 1"
+HOLD_STORE = """
+import sys, pathlib
+from spanscore.store import Store
+with Store.open(pathlib.Path(sys.argv[1])):
+    print("open", flush=True)
+    sys.stdin.read()
+"""
+
+
+def send(collector: Collector, payload: bytes, signal: Signal = Signal.TRACES) -> None:
+    """Straight into the spool, as a receiver does."""
+    collector._spool.append(SpoolRecord(signal, Encoding.PROTOBUF, time.time_ns(), payload))
+
+
+def numbers(collector: Collector, stored: Stored) -> list[int]:
+    return [number for (number,) in stored(collector, NUMBERS)]
+
+
+@pytest.fixture
+def quiet(tmp_path: Path) -> Any:
+    """A collector that loads only when it is drained."""
+    limits = CollectorLimits(load_interval_s=3600.0)
+    with Collector(tmp_path / "store", limits=limits) as opened:
+        opened.drain()
+        yield opened
+
+
+def test_a_locked_store_is_waited_for(tmp_path: Path, traces: Callable[..., Any], stored: Stored) -> None:
+    """Spans are acknowledged while another process holds the store, from the very start, and loaded afterwards."""
+    store = tmp_path / "store"
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD_STORE, str(store)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "open\n"
+    with Collector(store) as collector:
+        send(collector, traces(1).SerializeToString())
+        with pytest.raises(DrainTimeout, match=rf"held by process {holder.pid}"):
+            collector.drain(0.1)
+        status = collector.status()
+        holder.communicate("")
+
+        assert str(holder.pid) in status["last_error"]
+        assert collector._loader.waiting_bytes() > 0
+        assert numbers(collector, stored) == [1]
+
+
+@pytest.mark.parametrize("is_stored", [True, False])
+def test_an_error_from_a_commit_proves_nothing(
+    quiet: Collector, traces: Callable[..., Any], stored: Stored, monkeypatch: pytest.MonkeyPatch, is_stored: bool
+) -> None:
+    """DuckDB may fail after the commit became durable: the manifest of the reopened store decides."""
+    real, failures = Store.load, [1]
+
+    def load(store: Store, tables: RawTables, **kwargs: Any) -> Any:
+        if not failures:
+            return real(store, tables, **kwargs)
+        failures.pop()
+        if is_stored:
+            real(store, tables, **kwargs)
+        raise OSError("the autocheckpoint failed")
+
+    send(quiet, traces(1, 2).SerializeToString())
+    monkeypatch.setattr(Store, "load", load)
+
+    assert numbers(quiet, stored) == [1, 2]
+    assert failures == []
+    assert "the autocheckpoint failed" in quiet.status()["last_error"]
+    assert stored(quiet, "select outcome, n from ingest_accounting order by 1") == [("received", 2), ("stored", 2)]
+
+
+def test_a_record_that_cannot_be_decoded_any_more_stops_nothing(
+    quiet: Collector, traces: Callable[..., Any], stored: Stored
+) -> None:
+    for payload in (traces(1).SerializeToString(), b"\xff\xff", traces(2).SerializeToString()):
+        send(quiet, payload)
+
+    assert numbers(quiet, stored) == [1, 2]
+    (damage,) = quiet.status()["damage"]
+    assert "malformed_protobuf" in damage["reason"]
+    assert Path(damage["copy"]).read_bytes() == b"\xff\xff"
+
+
+def test_a_record_that_the_store_refuses_is_set_aside_in_the_end(
+    quiet: Collector, traces: Callable[..., Any], stored: Stored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class DataError(Exception):
+        """Named as a database names errors about rows."""
+
+    real = Store.load
+
+    def load(store: Store, tables: RawTables, **kwargs: Any) -> Any:
+        if "poison" in tables.spans.column("name").to_pylist():
+            raise DataError("no such value")
+        return real(store, tables, **kwargs)
+
+    monkeypatch.setattr(Store, "load", load)
+    monkeypatch.setattr(loader, "PAUSE_S", 0.01)
+    poison = traces(2, name="poison").SerializeToString()
+    for payload in (traces(1).SerializeToString(), poison, traces(3).SerializeToString()):
+        send(quiet, payload)
+
+    assert numbers(quiet, stored) == [1, 3]
+    (damage,) = quiet.status()["damage"]
+    assert Path(damage["copy"]).read_bytes() == poison
+
+
+def test_a_full_disk_sets_nothing_aside(
+    quiet: Collector, traces: Callable[..., Any], stored: Stored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, failures = Store.load, [1] * 10
+
+    def load(store: Store, tables: RawTables, **kwargs: Any) -> Any:
+        if failures:
+            failures.pop()
+            raise OSError("no space left on device")
+        return real(store, tables, **kwargs)
+
+    monkeypatch.setattr(Store, "load", load)
+    monkeypatch.setattr(loader, "PAUSE_S", 0.01)
+    send(quiet, traces(1).SerializeToString())
+
+    assert numbers(quiet, stored) == [1]
+    assert failures == []
+    assert quiet.status()["damage"] == []
+
+
+def test_trajectories_that_cannot_be_derived_do_not_stop_the_loading(
+    quiet: Collector, traces: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, stored: Stored
+) -> None:
+    def fail(store: Store) -> None:
+        raise ValueError("no derivation")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Store, "derive", fail)
+        send(quiet, traces(1).SerializeToString())
+        with pytest.raises(DrainTimeout, match="no derivation"):
+            quiet.drain(0.1)
+        waiting = quiet._loader.waiting_bytes()
+
+    assert waiting == 0
+    assert numbers(quiet, stored) == [1]
+
+
+def segments(collector: Collector) -> list[str]:
+    return [path.name for path in segment_paths(collector.config.store / "spool")]
+
+
+def test_segments_go_only_after_a_checkpoint_that_covers_them(
+    tmp_path: Path, traces: Callable[..., Any], stored: Stored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = CollectorLimits(load_interval_s=3600.0, keep_bytes=0)
+
+    def fail(store: Store) -> None:
+        raise OSError("no space left on device")
+
+    def small_segments(directory: Path) -> Spool:
+        return Spool(directory, segment_bytes=1)
+
+    with Collector(tmp_path / "store", limits=limits, open_spool=small_segments) as collector:
+        collector.drain()
+        with monkeypatch.context() as patched:
+            patched.setattr(Store, "checkpoint", fail)
+            for number in range(3):
+                send(collector, traces(number).SerializeToString())
+            with pytest.raises(DrainTimeout):
+                collector.drain(0.1)
+            before = segments(collector)
+        collector.drain()
+        kept = segments(collector)
+        send(collector, traces(3).SerializeToString())
+        found = numbers(collector, stored)
+        manifest = stored(collector, "select distinct segment from spool_manifest")
+
+    assert len(before) == 3
+    assert kept == []
+    assert found == [0, 1, 2, 3]
+    assert len(manifest) == 1
+
+
+def test_loaded_segments_are_kept_for_a_while(tmp_path: Path, traces: Callable[..., Any]) -> None:
+    for number in range(3):
+        with Collector(tmp_path / "store") as collector:
+            send(collector, traces(number).SerializeToString())
+    before = segments(collector)
+    with Collector(tmp_path / "store", limits=CollectorLimits(keep_s=0.0)) as collector:
+        send(collector, traces(3).SerializeToString())
+        collector.drain()
+        after = segments(collector)
+
+    assert len(before) == 3
+    assert after == [collector._spool.live_segment()]
+
+
+def test_nothing_is_loaded_twice_at_a_restart(tmp_path: Path, traces: Callable[..., Any], stored: Stored) -> None:
+    """The manifest says what is loaded; it is not left to the removal of duplicates."""
+    for number in range(3):
+        with Collector(tmp_path / "store") as collector:
+            send(collector, traces(number).SerializeToString())
+            rows = stored(collector, "select outcome, sum(n)::bigint from ingest_accounting group by 1 order by 1")
+
+    assert rows == [("received", 3), ("stored", 3)]
+
+
+def test_a_large_backlog_is_loaded_in_several_windows(
+    tmp_path: Path, traces: Callable[..., Any], stored: Stored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loader, "WINDOW_S", 0.0)
+    monkeypatch.setattr("spanscore.collector.slices.SLICE_BYTES", 1)
+    (tmp_path / "store").mkdir()
+    with Spool(tmp_path / "store" / "spool") as spool:
+        for number in range(4):
+            payload = traces(number).SerializeToString()
+            spool.append(SpoolRecord(Signal.TRACES, Encoding.PROTOBUF, time.time_ns(), payload))
+    with Collector(tmp_path / "store") as collector:
+        found = numbers(collector, stored)
+
+    assert found == [0, 1, 2, 3]
+
+
+def test_merged_tables_point_at_the_same_rows(traces: Callable[..., Any], logs: Callable[..., Any]) -> None:
+    """Signals and encodings mixed in one slice: every span, event, link and record finds its own owner."""
+    parts = []
+    for number in range(3):
+        request = traces(10 * number, 10 * number + 1)
+        request.resource_spans[0].resource.attributes[0].value.string_value = f"service {number}"
+        request.resource_spans[0].scope_spans[0].scope.name = f"scope {number}"
+        for span in request.resource_spans[0].scope_spans[0].spans:
+            span.events.add(name=f"event of {span.span_id.hex()}")
+            span.links.add(trace_id=bytes([number + 1] * 16), span_id=span.span_id)
+        parts.append(DECODERS[Signal.TRACES, Encoding.PROTOBUF]([request.SerializeToString()]))
+        log_request = logs(f"log {number}")
+        log_request.resource_logs[0].scope_logs[0].scope.name = f"log scope {number}"
+        parts.append(DECODERS[Signal.LOGS, Encoding.PROTOBUF]([log_request.SerializeToString()]))
+    merged = merge(parts)
+    scopes = merged.scopes.column("name").to_pylist()
+    span_ids = merged.spans.column("span_id").to_pylist()
+    spans = zip(span_ids, merged.spans.column("scope_index").to_pylist(), strict=True)
+
+    assert merged.resources.column("resource_index").to_pylist() == list(range(6))
+    assert [(int.from_bytes(span_id) - 1, scopes[at]) for span_id, at in spans] == [
+        (10 * number + n, f"scope {number}") for number in range(3) for n in range(2)
+    ]
+    assert [span_ids[at].hex() for at in merged.span_events.column("span_index").to_pylist()] == [
+        name.removeprefix("event of ") for name in merged.span_events.column("name").to_pylist()
+    ]
+    assert [span_ids[at] for at in merged.span_links.column("span_index").to_pylist()] == (
+        merged.span_links.column("linked_span_id").to_pylist()
+    )
+    assert [scopes[at] for at in merged.log_records.column("scope_index").to_pylist()] == [
+        f"log scope {number}" for number in range(3)
+    ]
+
+
+def test_a_mixed_slice_becomes_one_set_of_tables(
+    tmp_path: Path, traces: Callable[..., Any], logs: Callable[..., Any]
+) -> None:
+    json_span = (
+        b'{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"'
+        + b"ab" * 16
+        + b'","spanId":"'
+        + b"cd" * 8
+        + b'"}]}]}]}'
+    )
+    sent = [
+        (Signal.TRACES, Encoding.PROTOBUF, traces(1).SerializeToString()),
+        (Signal.LOGS, Encoding.PROTOBUF, logs("a").SerializeToString()),
+        (Signal.TRACES, Encoding.JSON, json_span),
+        (Signal.TRACES, Encoding.PROTOBUF, traces(2).SerializeToString()),
+        (Signal.TRACES, Encoding.JSON, b"{"),
+    ]
+    with Spool(tmp_path / "spool") as spool:
+        for signal, encoding, payload in sent:
+            spool.append(SpoolRecord(signal, encoding, 1, payload))
+        (piece,) = read_slices(tmp_path / "spool", loaded={}, synced=spool.synced())
+    tables, undecodable = decode_records(piece.records)
+
+    assert (tables.spans.num_rows, tables.log_records.num_rows) == (3, 1)
+    assert [item.record.payload for item in undecodable] == [b"{"]
+    assert isinstance(tables.spans, pa.Table)
