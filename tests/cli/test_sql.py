@@ -56,6 +56,13 @@ def test_nested_values_stay_nested(store):
     assert isinstance(row["b"], str)
 
 
+def test_json_columns_and_variants_are_nested(store):
+    query = """select '{"a": [1, 18446744073709551616]}'::json as j, '{"b": 2}'::json::variant as v, 1.10 as d"""
+    (row,) = rows(store, query)
+
+    assert row == {"j": {"a": [1, 18446744073709551616]}, "v": {"b": 2}, "d": 1.1}
+
+
 def test_columns_of_one_name_are_both_kept(store):
     (row,) = rows(store, "select 1 as n, 2 as n")
 

@@ -31,8 +31,8 @@ def sql(
 
     The SQL is that of DuckDB; one SELECT reads the store and reaches no file, network or setting.
 
-    JSON is one array of row objects: integers are exact, moments are ISO 8601 in UTC, a JSON column is its text, and a
-    number that is not finite is null.
+    JSON is one array of row objects: integers and decimals are exact, moments are ISO 8601 in UTC, nested and JSON
+    columns are nested, and a number that is not finite is null.
 
     \b
     Examples:

@@ -23,16 +23,6 @@ def print_json(document: object) -> None:
     sys.stdout.write(safe_json(json.dumps(_json_value(document), ensure_ascii=False, indent=2, allow_nan=False)) + "\n")
 
 
-def write_json_rows(stream: IO[str], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Write one array of row objects, a row a line, as the rows come."""
-    separator = "["
-    for row in rows:
-        values = {column: _json_value(value) for column, value in zip(columns, row, strict=True)}
-        stream.write(separator + safe_json(json.dumps(values, ensure_ascii=False, allow_nan=False)))
-        separator = ",\n "
-    stream.write("[]\n" if separator == "[" else "]\n")
-
-
 def print_csv(rows: Sequence[Row], columns: Sequence[str], *, raw: bool) -> None:
     """Print the `columns` of `rows` as CSV on standard output, as `write_csv` does."""
     write_csv(sys.stdout, columns, ([row[column] for column in columns] for row in rows), raw=raw)

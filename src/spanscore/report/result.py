@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from spanscore.errors import UsageError
-from spanscore.report.documents import as_text, write_csv, write_json_rows
+from spanscore.report.documents import as_text, write_csv
+from spanscore.report.json_rows import json_array
 from spanscore.report.tables import Column, grid
-from spanscore.report.terminal import console, error_console, plain, shorten
+from spanscore.report.terminal import console, error_console, plain, safe_json, shorten
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,7 +41,8 @@ def write_result(
     rows = _fetched(result.rows, timeout_s)
     with _text_destination(output) as stream:
         if form == "json":
-            write_json_rows(stream, names, rows)
+            for piece in json_array(names, [column.type for column in result.columns], rows):
+                stream.write(safe_json(piece))
         elif form == "csv":
             write_csv(stream, names, rows, raw=csv_raw)
         else:
