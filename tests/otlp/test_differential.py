@@ -83,9 +83,7 @@ resources = st.none() | st.builds(
 scopes = st.none() | st.builds(
     InstrumentationScope, name=names, version=texts, attributes=attributes, dropped_attributes_count=counts
 )
-events = st.builds(
-    Span.Event, time_unix_nano=times, name=names, attributes=attributes, dropped_attributes_count=counts
-)
+events = st.builds(Span.Event, time_unix_nano=times, name=names, attributes=attributes, dropped_attributes_count=counts)
 links = st.builds(
     Span.Link,
     trace_id=trace_ids,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import orjson
@@ -63,7 +65,20 @@ def load_json(text: bytes) -> Any:
         raise DecodeError("malformed_json", str(error)) from None
 
 
+@contextmanager
+def without_cycle_collection() -> Iterator[None]:
+    """Switches the cycle collector off: parsed JSON has no cycles, and looking for some doubles the time to parse."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 def _request_tables(payload: bytes, signal: Signal) -> RawTables:
-    batch = JsonBatch()
-    batch.add_request(load_json(payload), signal)
-    return batch.tables()
+    with without_cycle_collection():
+        batch = JsonBatch()
+        batch.add_request(load_json(payload), signal)
+        return batch.tables()

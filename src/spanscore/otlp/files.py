@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -17,7 +16,7 @@ import zstandard
 
 from spanscore.errors import DecodeError
 from spanscore.otlp.concat import concat_raw_tables
-from spanscore.otlp.decode import decode_logs, decode_traces, load_json
+from spanscore.otlp.decode import decode_logs, decode_traces, load_json, without_cycle_collection
 from spanscore.otlp.framing import MAX_RECORD_BYTES, SNIFF_BYTES, Framing, Kind, framing_of, kind_of, records
 from spanscore.otlp.jaeger import otlp_of_jaeger
 from spanscore.otlp.json_batch import LOGS, TRACES, JsonBatch
@@ -224,7 +223,7 @@ class _FileReader:
         self.gathered_bytes += len(record)
 
     def _decode_gathered(self) -> None:
-        with _without_cycle_collection():
+        with without_cycle_collection():
             self._decode_requests(Kind.TRACES, decode_traces)
             self._decode_requests(Kind.LOGS, decode_logs)
             self._decode_pieces()
@@ -287,7 +286,7 @@ class _FileReader:
 def _is_lines(head: bytes) -> bool:
     """Whether each line is a document of its own, by the first line or, when that one is damaged, by the next."""
     first, newline, _ = head.partition(b"\n")
-    if not newline or _OTLP_LINE.match(head, len(first)):
+    if not newline or (_OTLP_LINE.match(head, len(first)) and first.strip() != b"["):
         return True
     try:
         orjson.loads(first)
@@ -329,15 +328,3 @@ def _add_document(document: Any, batch: JsonBatch) -> None:
         raise DecodeError(METRICS_UNSUPPORTED, "metrics are not stored")
     if document and TRACES.resources not in document and LOGS.resources not in document:
         raise DecodeError(NOT_OTLP, f"the document has none of OTLP's keys, but {', '.join(map(repr, document))[:200]}")
-
-
-@contextmanager
-def _without_cycle_collection() -> Iterator[None]:
-    """Parsed JSON has no cycles, and looking for them doubles the time it takes to parse it."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()

@@ -54,9 +54,9 @@ def framing_of(stream: ByteStream) -> Framing | None:
             skipped = start
             start, length = _frame(head[skipped:], framing)
             start += skipped
-        record = head[start : start + length]
+        record = head[0 if framing is Framing.NONE else start : start + length]
         if 0 < length <= MAX_RECORD_BYTES and (
-            record.startswith(ZSTD_MAGIC) or _is_request(record, is_cut=len(record) < length)
+            record.startswith(ZSTD_MAGIC) or _is_request(record, is_cut=start + length > len(head))
         ):
             return framing
     return None

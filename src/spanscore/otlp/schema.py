@@ -113,7 +113,8 @@ class RawTables:
     """OTLP's own words, one row per thing received.
 
     `resource_index` and `scope_index` of a span or log record are row numbers of `resources` and `scopes`;
-    `span_index` of an event or link is a row number of `spans`. Rejected spans are in none of the tables, only in the counts.
+    `span_index` of an event or link is a row number of `spans`. Rejected spans are in none of the tables, only in the
+    counts.
 
     An empty string in an optional text field is null (proto3 cannot tell the two apart); the name of a span or event is
     kept as it is. Integers that were not sent are 0, as in proto3, except where the whole resource or scope is absent.

@@ -1,7 +1,7 @@
 """Protobuf request bytes to one nested Arrow record batch, by way of ptars.
 
 ptars cannot hold a recursive message, and OTLP's AnyValue is one. So it is given a wire-compatible description of OTLP
-in which the two recursive fields, `array_value` and `kvlist_value`, are plain bytes; `any_value` decodes those afterwards.
+in which the two recursive fields, `array_value` and `kvlist_value`, are plain bytes; `any_value` decodes those after.
 """
 
 from __future__ import annotations
