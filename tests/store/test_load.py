@@ -300,3 +300,13 @@ def test_the_manifest_says_how_far_each_segment_is_loaded(store: Store, make_tab
 
     assert loaded == {"1.spool": 250, "2.spool": 40}
     assert store.manifest() == {"2.spool": 40}
+
+
+def test_a_rebuild_derives_every_trace_again(store: Store, make_tables: Any) -> None:
+    store.load(make_tables([{"trace_id": b"\x01" * 16}, {"trace_id": b"\x02" * 16}]), source="test")
+    told: list[tuple[int, int]] = []
+
+    assert (store.derive(), store.derive()) == (2, 0)
+    assert store.rebuild(lambda done, total: told.append((done, total))) == 2
+    assert told[-1] == (2, 2)
+    assert one(store, "select count(*) from pending_traces") == (0,)

@@ -26,6 +26,7 @@ LOCKED_MIGRATIONS = {
     "0002_ingest_tables": "f4e7fc0e51982793660d0b5fa0fb463508e260479c02bb1b86aea674a6c62488",
     "0003_raw_comments": "59efdde3f720399518036313faf10d994daeb55a9ef7faee46e95ab48d0c4943",
     "0004_ingest_comments": "6155a462161d1f995f4a7b26cb19dfc7b2aea8298bcc750d7659c598658230f5",
+    "0005_evaluation_tables": "b2e838c5d136f2839b20e2d24b7009b0a4c9353ed451768f63c1ce31af99f0cf",
 }
 
 HOLD = """
@@ -78,7 +79,8 @@ def test_every_column_says_what_it_means(store: Store) -> None:
         where not internal and database_name = current_database() and comment is null
             and table_name in (
                 'resources', 'scopes', 'spans', 'span_conflicts', 'span_events', 'span_links', 'log_records',
-                'ingest_accounting', 'spool_manifest', 'pending_traces', 'store_meta', 'schema_migrations'
+                'ingest_accounting', 'spool_manifest', 'pending_traces', 'store_meta', 'schema_migrations',
+                'scores', 'evaluators', 'cases', 'experiments'
             )
         union all
         select table_name from duckdb_tables() where database_name = current_database() and comment is null
