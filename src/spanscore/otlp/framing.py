@@ -44,6 +44,10 @@ class Kind(Enum):
     METRICS = "metrics"
 
 
+WIRE_TYPES = {Kind.TRACES: SPAN_WIRE_TYPES, Kind.LOGS: LOG_WIRE_TYPES, Kind.METRICS: METRIC_WIRE_TYPES}
+"""Per signal, the wire type of each field of its items."""
+
+
 def framing_of(stream: ByteStream) -> Framing | None:
     """The framing under which the file starts with an OTLP request; None when there is none."""
     stream.fill(SNIFF_BYTES)
@@ -174,15 +178,12 @@ def _kind_of_item(record: bytes, start: int, end: int) -> Kind | None:
     fields = {number: (wire_type, stop - begin) for number, wire_type, begin, stop in _fields(record, start, end)}
     if not fields:
         return None
-    possible = [
-        kind
-        for kind, known in (
-            (Kind.TRACES, SPAN_WIRE_TYPES),
-            (Kind.LOGS, LOG_WIRE_TYPES),
-            (Kind.METRICS, METRIC_WIRE_TYPES),
-        )
+    known_fields = {
+        kind: len(fields.keys() & known)
+        for kind, known in WIRE_TYPES.items()
         if all(known.get(number, wire_type) == wire_type for number, (wire_type, _) in fields.items())
-    ]
+    }
+    possible = [kind for kind, count in known_fields.items() if count == max(known_fields.values())]
     if len(possible) == 1:
         return possible[0]
     if Kind.TRACES in possible and fields.get(1, (0, 0))[1] == 16 and fields.get(2, (0, 0))[1] == 8:

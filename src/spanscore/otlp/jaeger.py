@@ -52,7 +52,7 @@ def _owners(trace: JsonObject) -> list[JsonObject]:
             key = span.get("processID")
             process = span.get("process") or processes.get(key) or {}
             converted, resource = _scope_spans(span), _resource(process)
-        except (AttributeError, TypeError, ValueError):
+        except (AttributeError, LookupError, TypeError, ValueError):
             key, converted, resource = None, {"spans": [REFUSED]}, {}
         owners.setdefault(key, {"resource": resource, "scopeSpans": []})["scopeSpans"].append(converted)
     return list(owners.values())
