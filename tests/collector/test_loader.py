@@ -301,3 +301,28 @@ def test_a_mixed_slice_becomes_one_set_of_tables(
     assert (tables.spans.num_rows, tables.log_records.num_rows) == (3, 1)
     assert [item.record.payload for item in undecodable] == [b"{"]
     assert isinstance(tables.spans, pa.Table)
+
+
+def test_a_window_that_ran_out_of_memory_gets_more_at_the_next_attempt(
+    quiet: Collector, traces: Callable[..., Any], stored: Stored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class OutOfMemoryError(Exception):
+        """Named as DuckDB names it."""
+
+    real_open, real_derive, limits = Store.open, Store.derive, []
+
+    def opened(directory: Path, *, memory_limit: str | None = None, **kwargs: Any) -> Store:
+        limits.append(memory_limit)
+        return real_open(directory, memory_limit=memory_limit, **kwargs)
+
+    def derive(store: Store) -> None:
+        if limits[-1] is not None:
+            raise OutOfMemoryError
+        real_derive(store)
+
+    monkeypatch.setattr(Store, "open", opened)
+    monkeypatch.setattr(Store, "derive", derive)
+    send(quiet, traces(1).SerializeToString())
+
+    assert numbers(quiet, stored) == [1]
+    assert limits == [quiet.config.limits.store_memory, None]

@@ -25,7 +25,9 @@ class CollectorLimits:
         load_spans: a load begins early once so many spans wait [count].
         derive_interval_s: pause between two updates of the trajectory tables [s]. An update has a fixed cost, and a
             trace is derived again whenever new spans of it have come.
-        store_memory: what DuckDB may use, unless `$SPANSCORE_MEMORY_LIMIT` says otherwise; more is spilled to disk.
+        store_memory: what DuckDB may use, unless `$SPANSCORE_MEMORY_LIMIT` says otherwise. Where it does not do, the
+            next attempt may use as much as any other command.
+        store_threads: of DuckDB, unless `$SPANSCORE_THREADS` says otherwise; one leaves the rest to the receivers.
         keep_s, keep_bytes: loaded segments are kept until they are older [s] or all together larger [bytes].
         drain_s: how long a stopping receiver lets requests finish [s].
     """
@@ -36,8 +38,9 @@ class CollectorLimits:
     max_waiting_bytes: int = 8192 * MIB
     load_interval_s: float = 2.0
     load_spans: int = 8192
-    derive_interval_s: float = 10.0
-    store_memory: str = "512MiB"
+    derive_interval_s: float = 5.0
+    store_memory: str = "768MiB"
+    store_threads: int = 1
     keep_s: float = 24 * 3600.0
     keep_bytes: int = 1024 * MIB
     drain_s: float = 10.0

@@ -41,6 +41,7 @@ class Loader:
         self._loaded: dict[str, int] = {}
         self._waiting_items = 0
         self._failures = 0
+        self._ran_out_of_memory = False
         self._is_settled = False
         self._covered: dict[str, int] = {}
         self._refused_by_store: tuple[str, int] | None = None
@@ -59,7 +60,7 @@ class Loader:
             StoreError: the store cannot be used; one that is only locked is waited for while spans gather in the spool.
         """
         try:
-            with Store.open(self._config.store, wait_s=STORE_WAIT_S) as store:
+            with self._open_store() as store:
                 self._loaded = store.manifest()
         except StoreLocked as error:
             log.warning("%s Spans are kept in the spool meanwhile.", error)
@@ -139,6 +140,7 @@ class Loader:
                 self._status.fail(str(error))
                 return error
             except Exception as error:  # noqa: BLE001 - whatever it is, the spool keeps the data for the next window
+                self._ran_out_of_memory = "OutOfMemory" in type(error).__name__
                 self._status.fail(f"Loading from the spool failed: {type(error).__name__}: {error}")
                 log.error("Loading from the spool failed: %s: %s", type(error).__name__, error)
                 return error
@@ -147,9 +149,8 @@ class Loader:
     def _window(self, *, load: bool, derive: bool) -> None:
         """Loads what waits, derives once nothing waits any more, and deletes segments that are no longer needed."""
         synced = self._spool.synced()
-        limit = None if os.environ.get("SPANSCORE_MEMORY_LIMIT") else self._config.limits.store_memory
         is_derived = False
-        with Store.open(self._config.store, wait_s=STORE_WAIT_S, memory_limit=limit) as store:
+        with self._open_store() as store:
             started = time.monotonic()
             is_complete = not load or self._load_waiting(store, synced)
             if derive and is_complete:
@@ -159,6 +160,16 @@ class Loader:
         self._covered = dict(self._loaded)
         self._note(time.monotonic() - started, is_derived=is_derived)
         self._retire()
+
+    def _open_store(self) -> Store:
+        limits = self._config.limits
+        is_bounded = not self._ran_out_of_memory and not os.environ.get("SPANSCORE_MEMORY_LIMIT")
+        return Store.open(
+            self._config.store,
+            wait_s=STORE_WAIT_S,
+            memory_limit=limits.store_memory if is_bounded else None,
+            threads=None if os.environ.get("SPANSCORE_THREADS") else limits.store_threads,
+        )
 
     def _load_waiting(self, store: Store, synced: Mapping[str, int]) -> bool:
         """Loads for as long as a window may last; whether that was everything that is synced."""
