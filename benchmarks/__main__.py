@@ -6,10 +6,10 @@ not fail: other programs may have been running.
 
 import sys
 
-from benchmarks import ingest, instrumentation, startup
+from benchmarks import collect, ingest, instrumentation, startup
 from benchmarks.figures import table
 
-BENCHMARKS = {"instrumentation": instrumentation, "startup": startup, "ingest": ingest}
+BENCHMARKS = {"instrumentation": instrumentation, "startup": startup, "ingest": ingest, "collect": collect}
 
 
 def main(names: list[str]) -> int:

@@ -19,9 +19,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.figures import Figure
+
 SPANS_PER_REQUEST = 50
 SPANS_PER_TRACE = 10
 SENDERS = 8
+RATE = 2000.0
+SECONDS = 20.0
 SERVE = """
 import json, pathlib, sys
 from spanscore.collector import CollectorConfig, serve
@@ -58,7 +62,24 @@ class CollectResult:
     refused: int
 
 
-def measure(*, rate: float = 2000.0, seconds: float = 20.0, transport: str = "grpc") -> CollectResult:
+def measure() -> list[Figure]:
+    """The default run against its targets."""
+    result = run()
+    acknowledged = f"spans acknowledged per second, of {RATE:g} sent"
+    missing = result.sent - result.stored
+    return [
+        Figure(
+            acknowledged, result.rate_spans_per_s, "spans/s", f">= {RATE:g}", result.rate_spans_per_s >= 0.98 * RATE
+        ),
+        Figure("time to an acknowledgement, p99", result.ack_p99_ms, "ms", "< 250 ms", result.ack_p99_ms < 250),
+        Figure("from receipt to queryable trajectory, longest", result.lag_s_max, "s", "< 30 s", result.lag_s_max < 30),
+        Figure("store kept from readers, longest", result.store_held_s_max, "s", "< 5 s", result.store_held_s_max < 5),
+        Figure("memory of the collector, largest", result.rss_mb_max, "MB", "< 1024 MB", result.rss_mb_max < 1024),
+        Figure("acknowledged spans that are not in the store", missing, "spans", "0", missing == 0),
+    ]
+
+
+def run(*, rate: float = RATE, seconds: float = SECONDS, transport: str = "grpc") -> CollectResult:
     """Runs a collector on a new store and sends to it.
 
     Args:
@@ -172,7 +193,7 @@ def send(address: str, *, rate: float, seconds: float, transport: str) -> dict[s
     acks: list[float] = []
     refused: list[str] = []
 
-    def run() -> None:
+    def work() -> None:
         template = Template()
         with mutex:
             post = _poster(address, transport)
@@ -189,7 +210,7 @@ def send(address: str, *, rate: float, seconds: float, transport: str) -> dict[s
             else:
                 refused.append(problem)
 
-    threads = [threading.Thread(target=run) for _ in range(SENDERS)]
+    threads = [threading.Thread(target=work) for _ in range(SENDERS)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -232,13 +253,13 @@ def _poster(address: str, transport: str) -> Any:
 def main() -> None:
     """Prints one JSON object."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rate", type=float, default=2000.0, help="spans per second")
-    parser.add_argument("--seconds", type=float, default=20.0, help="how long to send")
+    parser.add_argument("--rate", type=float, default=RATE, help="spans per second")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="how long to send")
     parser.add_argument("--transport", choices=["grpc", "http"], default="grpc")
     parser.add_argument("--send-to", metavar="HOST:PORT", help="only send, to a collector that runs already")
     options = parser.parse_args()
     shape = {"rate": options.rate, "seconds": options.seconds, "transport": options.transport}
-    result = asdict(measure(**shape)) if options.send_to is None else send(options.send_to, **shape)
+    result = asdict(run(**shape)) if options.send_to is None else send(options.send_to, **shape)
     sys.stdout.write(json.dumps(result) + "\n")
 
 
