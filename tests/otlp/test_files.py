@@ -302,8 +302,9 @@ def test_damaged_compression_is_named(tmp_path: Path) -> None:
         b"{}",
         os.urandom(64).replace(b"\x0a", b"\x0b"),
         gzip.compress(bytes(10_000_000)),
+        gzip.compress(b" " * 10_000_000),
     ],
-    ids=["truth", "snake case", "text", "PNG", "zeros", "empty object", "random", "zeros in gzip"],
+    ids=["truth", "snake case", "text", "PNG", "zeros", "empty object", "random", "zeros in gzip", "blanks in gzip"],
 )
 def test_a_file_of_something_else_is_reported_once(tmp_path: Path, content: bytes) -> None:
     result = read(written(tmp_path, content))

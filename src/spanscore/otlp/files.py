@@ -147,7 +147,7 @@ class _FileReader:
         if self.stream.data.startswith(_BYTE_ORDER_MARK):
             self.stream.take(len(_BYTE_ORDER_MARK))
         head = self.stream.data[self.stream.position :][:SNIFF_BYTES]
-        if not head.strip():
+        if not head.strip() and len(head) < SNIFF_BYTES:
             return
         if _OTLP_LINE.search(head) or (_JSON_START.match(head) and _OTLP_KEY.search(head)):
             yield from self._gather_lines() if _is_lines(head) else self._gather_documents()

@@ -117,9 +117,9 @@ def attributes(values: Sequence[Any], name: str, *, mask: Sequence[bool] | None 
     """ATTRIBUTES of each list of KeyValue objects, an absent one empty, or null where the mask is set."""
     lists = column.lists(values, name)
     entries = list(chain.from_iterable(lists))
-    keys = column.field(entries, "key")
+    keys = column.texts(column.field(entries, "key"), "key")
     converted, odd = any_values(column.field(entries, "value"), name)
-    if None in keys or "" in keys:
+    if pc.any(equals(keys, "")).as_py():
         odd += _key_references(entries)
     lengths = list(map(len, lists))
     odd_rows = pa.array([], pa.int64())
@@ -128,7 +128,7 @@ def attributes(values: Sequence[Any], name: str, *, mask: Sequence[bool] | None 
         odd_rows = pa.array([rows[place] for place in odd], pa.int64())
     return attribute_lists(
         pa.array(lengths, pa.int32()),
-        column.texts(keys, "key"),
+        keys,
         converted,
         mask=None if mask is None else pa.array(mask, pa.bool_()),
         string_index_rows=odd_rows,
