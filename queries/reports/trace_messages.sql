@@ -1,4 +1,40 @@
--- What each LLM call of a run was told for the first time and what it answered. History that is sent again is left out.
+-- What each LLM call of a run answered, and what it was told that no earlier call had been told: every call sends the whole
+-- history again, and a part counts as told where it first appears, be it as an answer.
+with parts as (
+    select
+        messages.llm_call_id,
+        messages.direction,
+        messages.position,
+        messages.part_index,
+        messages.role,
+        messages.part_type,
+        messages.text,
+        messages.tool_call_id,
+        messages.tool_name,
+        messages.arguments,
+        messages.response,
+        llm_calls.started_at,
+        llm_calls.seq,
+        row_number() over (
+            partition by
+                messages.role,
+                messages.part_type,
+                messages.text,
+                messages.tool_call_id,
+                messages.arguments,
+                messages.response
+            order by
+                llm_calls.started_at,
+                llm_calls.seq,
+                messages.direction = 'output',
+                messages.position,
+                messages.part_index
+        ) as occurrence
+    from messages
+    join llm_calls using (run_id, llm_call_id)
+    where messages.run_id = $run_id
+)
+
 select
     llm_call_id,
     direction,
@@ -8,7 +44,9 @@ select
     part_type,
     text,
     tool_call_id,
-    tool_name
-from messages
-where run_id = $run_id and is_new
-order by llm_call_id, direction = 'output', position, part_index
+    tool_name,
+    arguments,
+    response
+from parts
+where direction = 'output' or occurrence = 1
+order by started_at nulls last, seq, direction = 'output', position, part_index

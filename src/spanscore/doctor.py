@@ -109,7 +109,8 @@ def _advice(document: dict[str, Any]) -> list[str]:
             )
         if balance["rejected"]:
             reasons = ", ".join(f"{n} {reason}" for reason, n in balance["rejected"].items())
-            advice.append(f"{signal} rejected: {reasons}. Their emitter sends what OTLP does not allow.")
+            noun = signal.replace("_", " ")
+            advice.append(f"Some {noun} were rejected and are not stored: {reasons}. Look at what their emitter sends.")
     if document["accounting"]["spans"]["conflict"]:
         advice.append(
             "Spans came twice with different content; the first was kept, the others are in `span_conflicts`. "

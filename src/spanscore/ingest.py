@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from spanscore.otlp import LineProblem
+    from spanscore.otlp import FileChunk, LineProblem
     from spanscore.store import LoadCounts, SignalCounts
 
 # Problems whose place is remembered; every one of them is counted.
 PROBLEMS_KEPT = 20
+# A batch is loaded in one transaction once it holds this many spans and log records, or chunks [count].
+BATCH_ROWS = 5_000
+BATCH_FILES = 500
 
 
 @dataclass(slots=True)
@@ -77,26 +80,46 @@ def ingest_files(
         InputError: a path does not exist or cannot be read; nothing is read then.
         StoreError: the store cannot be used.
     """
-    from spanscore.otlp import read_paths
+    from spanscore.otlp import concat_raw_tables, read_paths
     from spanscore.store import LoadCounts, SignalCounts, Store
 
     chunks = read_paths(paths, progress=on_bytes)
     summary = IngestSummary(LoadCounts())
-    files = set()
+    files: set[str] = set()
     with Store.open(store_directory) as store:
-        for chunk in chunks:
-            files.add(chunk.path)
-            source = Path(chunk.path).name
-            summary.counts += store.load(chunk.tables, source=source)
-            if chunk.rejected_lines:
-                reasons = Counter(problem.reason for problem in chunk.rejected_lines)
+        for batch in _batches(chunks):
+            files.update(chunk.path for chunk in batch)
+            source = _source(batch)
+            summary.counts += store.load(concat_raw_tables([chunk.tables for chunk in batch]), source=source)
+            problems = [problem for chunk in batch for problem in chunk.rejected_lines]
+            if problems:
+                reasons = Counter(problem.reason for problem in problems)
                 store.record_rejected(source=source, spans=reasons)
                 summary.counts += LoadCounts(spans=SignalCounts(received=reasons.total(), rejected=reasons))
                 summary.unreadable += reasons.total()
-                summary.problems += chunk.rejected_lines[: PROBLEMS_KEPT - len(summary.problems)]
+                summary.problems += problems[: PROBLEMS_KEPT - len(summary.problems)]
         store.derive(on_traces)
     summary.files = len(files)
     return summary
+
+
+def _batches(chunks: Iterable[FileChunk]) -> Iterator[list[FileChunk]]:
+    """Chunks that are loaded together: a transaction for each of many small files would take most of the time."""
+    batch: list[FileChunk] = []
+    rows = 0
+    for chunk in chunks:
+        batch.append(chunk)
+        rows += chunk.tables.spans.num_rows + chunk.tables.log_records.num_rows
+        if rows >= BATCH_ROWS or len(batch) >= BATCH_FILES:
+            yield batch
+            batch, rows = [], 0
+    if batch:
+        yield batch
+
+
+def _source(batch: list[FileChunk]) -> str:
+    names = list(dict.fromkeys(Path(chunk.path).name for chunk in batch))
+    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 
 
 def total_bytes(paths: Sequence[str | os.PathLike[str]]) -> int | None:

@@ -30,7 +30,7 @@ def test_a_store_in_order_is_said_to_be_well(store):
     ended = run("doctor", "--store", store)
 
     assert ended.code == 0
-    assert "All is well." in ended.out
+    assert "The store is in order." in ended.out
     assert "no" not in ended.err
 
 

@@ -6,15 +6,9 @@ import pytest
 from commands import CORPUS, run
 
 PAYLOADS = {
-    "clipboard": "\x1b]52;c;ZXZpbA==\x07",
-    "clear": "\x1b[2J",
-    "c1": "\x9b2J",
-    "bidi": "\u202egnp.exe",
-    "return": "ok\rEVIL",
-    "backspace": "a\x08b",
-    "markup": "[bold red]x[/]",
-    "closing tag": "[/foo]",
-    "link": "[link=http://evil.example]x[/link]",
+    "clipboard, clear, C1, bidi, return, backspace": "\x1b]52;c;ZXZpbA==\x07\x1b[2J\x9b2J\u202egnp.exe\rEVIL\x08",
+    "markup": "[bold red]x[/][link=http://evil.example]x[/link]",
+    "a closing tag alone": "[/foo]",
 }
 NAMES = ("weather_agent", "get_weather", "gpt-4o-mini", "get_rate", "corpus", "What is the temperature in Paris?")
 

@@ -35,6 +35,7 @@ def test_json_holds_the_whole_trajectory(store):
     parts = {"agent_invocations", "llm_calls", "tool_calls", "tool_requests", "handoffs", "retrievals", "messages"}
     assert set(run_document) == parts | {"run", "findings"}
     assert run_document["run"]["llm_calls"] == len(run_document["llm_calls"]) == 10
+    assert {"sku": "A-113"} in [call["arguments"] for call in run_document["tool_calls"]]
     assert run_document["run"]["handoffs"] == len(run_document["handoffs"])
 
 
@@ -44,6 +45,7 @@ def test_full_and_messages_show_more(store):
 
     assert "You route work to researcher" not in brief
     assert "You route work to researcher" in full
+    assert full.count("assistant: Twelve units of A-113 cost $2,999.88") == 1
 
 
 def test_an_ambiguous_beginning_lists_the_candidates(tmp_path):

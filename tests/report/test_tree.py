@@ -191,11 +191,20 @@ def test_findings_come_last():
 
 def test_messages_come_only_on_request():
     said = {"llm_call_id": "l1", "direction": "input", "role": "user", "part_type": "text", "text": "hello there",
-            "tool_name": None}  # fmt: skip
+            "tool_name": None, "arguments": None, "response": None}  # fmt: skip
     run_trace = trace(llm_calls=[_LLM], messages=[said])
 
     assert "hello there" not in shown(run_trace)
     assert "user: hello there" in shown(run_trace, FULL.with_messages())
+
+
+def test_a_message_without_text_shows_its_tool_call():
+    asked = {"llm_call_id": "l1", "direction": "output", "role": "assistant", "part_type": "tool_call", "text": None,
+             "tool_name": "get_weather", "arguments": '{"city": "Paris"}', "response": None}  # fmt: skip
+
+    text = shown(trace(llm_calls=[_LLM], messages=[asked]), BRIEF.with_messages())
+
+    assert 'assistant: tool_call get_weather {"city": "Paris"}' in text
 
 
 def test_full_shows_what_brief_cuts():

@@ -47,7 +47,7 @@ def print_health(document: dict[str, Any], form: str) -> None:
     for advice in document["advice"]:
         out.print(Text("! ", style="bold yellow").append_text(plain(advice)), soft_wrap=True)
     if not document["advice"]:
-        out.print(Text("All is well.", style="green"))
+        out.print(Text("The store is in order.", style="green"))
 
 
 def _line(out: Console, label: str, value: str | None) -> None:

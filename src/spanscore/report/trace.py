@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,9 @@ _CANDIDATES_SHOWN = 10
 # Runs of one trace that are read at most; a trace with more is a batch job, listed by `spanscore traces` instead.
 _MOST_RUNS = 1_000
 
+# Columns of type JSON, read as text; those of messages are whatever the emitter wrote.
+_JSON_COLUMNS = ("arguments", "documents")
+
 # name in the document -> the query that fills it
 _PARTS = {
     "agent_invocations": "reports/trace_agents.sql",
@@ -30,6 +34,7 @@ _PARTS = {
     "retrievals": "reports/trace_retrievals.sql",
     "messages": "reports/trace_messages.sql",
 }
+_NESTED_PARTS = tuple(part for part in _PARTS if part != "messages")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +77,20 @@ def document(traces: list[RunTrace]) -> dict[str, Any]:
         "runs": [
             {
                 "run": trace.run,
-                **{part: getattr(trace, part) for part in (*_PARTS, "findings")},
+                **{part: [_nested(row) for row in getattr(trace, part)] for part in _NESTED_PARTS},
+                "messages": trace.messages,
+                "findings": trace.findings,
             }
             for trace in traces
         ],
+    }
+
+
+def _nested(row: Row) -> Row:
+    """`row` with its JSON columns as what they hold, as `spanscore sql --format json` gives them."""
+    return {
+        column: json.loads(value) if column in _JSON_COLUMNS and isinstance(value, str) else value
+        for column, value in row.items()
     }
 
 

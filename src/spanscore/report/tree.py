@@ -264,8 +264,13 @@ def _retrieval_line(row: Row, detail: Detail) -> Text:
 
 
 def _message_line(row: Row, detail: Detail) -> Text:
-    who = row["role"] or row["direction"] or "message"
-    line = Text("").append_text(plain(who, "dim")).append(": ")
+    line = plain(row["role"] or row["direction"], "dim").append(": ")
     if row["text"] is not None:
         return line.append_text(detail.show(row["text"]))
-    return line.append_text(plain(row["part_type"], "dim")).append(" ").append_text(plain(row["tool_name"] or ""))
+    line.append_text(plain(row["part_type"], "dim"))
+    if row["tool_name"] is not None:
+        line.append(" ").append_text(plain(row["tool_name"]))
+    for value in (row["arguments"], row["response"]):
+        if value is not None:
+            line.append(" ").append_text(detail.show(value))
+    return line
