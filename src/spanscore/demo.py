@@ -106,13 +106,17 @@ def run_demo(directory: Path, *, on_sent: Callable[[str], None] | None = None) -
 
 def _make_room(directory: Path) -> None:
     if directory.exists():
-        if not (directory / _MARK).exists() and any(directory.iterdir()):
+        if not directory.is_dir() or (not (directory / _MARK).exists() and any(directory.iterdir())):
             raise UsageError(
                 f"`{directory}` holds something that no demo made, and the demo begins with an empty store.\n"
                 "  Name another directory with --store."
             )
-        shutil.rmtree(directory)
-    directory.mkdir(mode=0o700, parents=True)
+        for path in directory.iterdir():
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     (directory / _MARK).touch()
 
 

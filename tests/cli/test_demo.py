@@ -64,6 +64,8 @@ def test_it_begins_anew_in_its_own_directory_and_clears_no_other(shown, tmp_path
     assert run("doctor", "--store", directory, "--format", "json").document["contents"]["spans"] == before
 
     (tmp_path / "precious").write_text("mine", encoding="utf-8")
-    refused = run("demo", "--store", tmp_path)
-    assert refused.code == 2
+    for wrong in (tmp_path, tmp_path / "precious"):
+        refused = run("demo", "--store", wrong)
+        assert refused.code == 2
+        assert "Traceback" not in refused.err
     assert (tmp_path / "precious").read_text(encoding="utf-8") == "mine"

@@ -70,8 +70,8 @@ def test_the_store_may_come_from_the_environment(store, monkeypatch):
 
 @pytest.mark.parametrize("form", ["table", "json", "csv"])
 def test_a_closed_pipe_is_quiet_and_no_success(store, form):
-    query = "select range as n, repeat('x', 100) as x from range(20000)"
-    process = start("sql", query, "--store", store, "--format", form, "--limit", 20000)
+    query = "select range as n, repeat('x', 100) as x from range(3000)"
+    process = start("sql", query, "--store", store, "--format", form, "--limit", 3000)
     assert process.stdout is not None
     assert process.stderr is not None
     process.stdout.read(10)

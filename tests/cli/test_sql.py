@@ -125,6 +125,13 @@ def test_a_failed_query_leaves_no_file(store, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_output_that_cannot_be_written_is_exit_2(store, tmp_path):
+    for form in ("json", "parquet"):
+        ended = sql(store, "select 1", "--format", form, "--output", tmp_path / "no" / "such" / "folder.out")
+        assert ended.code == 2
+        assert "cannot be written" in ended.err
+
+
 def test_a_query_may_come_from_a_file(store, tmp_path):
     (tmp_path / "q.sql").write_text("-- a comment\nselect 41 + 1 as n;\n", encoding="utf-8")
 
