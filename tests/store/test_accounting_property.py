@@ -51,7 +51,7 @@ def test_everything_received_is_accounted_for_and_stored_once(
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(batches=st.lists(BATCH, max_size=6))
 def test_everything_received_is_accounted_for_in_many_more_cases(
     batches: list[Any], emptied: Store, make_tables: Any

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import datetime
 from typing import Any
 
@@ -310,3 +311,17 @@ def test_a_rebuild_derives_every_trace_again(store: Store, make_tables: Any) -> 
     assert store.rebuild(lambda done, total: told.append((done, total))) == 2
     assert told[-1] == (2, 2)
     assert one(store, "select count(*) from pending_traces") == (0,)
+
+
+@pytest.mark.parametrize(
+    "pairs", [[(f"key {i}", i) for i in range(20_000)], [("key", i) for i in range(20_000)]], ids=["many", "repeated"]
+)
+def test_the_cost_of_a_span_grows_with_its_attributes_and_no_faster(store: Store, make_tables: Any, pairs: Any) -> None:
+    tables = make_tables([{"attributes": pairs}])
+    started = time.process_time()
+    store.load(tables, source="test")
+    counts = store.load(tables, source="test")
+
+    assert counts.spans.duplicate == 1
+    # Comparing each pair with each other one takes minutes; both loads together take a second.
+    assert time.process_time() - started < 15

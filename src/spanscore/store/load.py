@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,19 +20,6 @@ if TYPE_CHECKING:
 
 _FOLDER = Path(__file__).with_name("loading")
 _ARROW_NAMES = ("resources", "scopes", "spans", "span_events", "span_links", "log_records")
-_KEEP_LAST_OF_EACH_KEY = """
-create or replace temp macro attribute_map(pairs) as
-    map_from_entries(
-        list_transform(
-            list_filter(
-                coalesce(pairs, []),
-                lambda pair, i: pair.key is not null
-                    and not list_contains(list_transform(pairs[i + 1:], lambda later: later.key), pair.key)
-            ),
-            lambda pair: struct_pack(k := pair.key, v := variant_value(pair.value))
-        )
-    )
-"""
 
 
 @cache
@@ -47,26 +35,33 @@ def load_tables(
     An attribute map that repeats a key, which decoders do not hand on, costs a second attempt that keeps the last pair.
     """
     try:
-        return _in_transaction(connection, tables, source=source, manifest=manifest, unique_keys=False)
+        return _in_transaction(connection, tables, source=source, manifest=manifest)
     except duckdb.InvalidInputException as error:
         if "Map keys" not in str(error):
             raise
-    return _in_transaction(connection, tables, source=source, manifest=manifest, unique_keys=True)
+    unique = {name: _with_unique_keys(getattr(tables, name)) for name in _ARROW_NAMES}
+    return _in_transaction(connection, replace(tables, **unique), source=source, manifest=manifest)
+
+
+def _with_unique_keys(table: pa.Table) -> pa.Table:
+    place = table.column_names.index("attributes")
+    column = table.column(place)
+    # A dictionary per row is slow but linear, whatever the number of pairs.
+    unique = [
+        None
+        if pairs is None
+        else list({pair["key"] or "": {**pair, "key": pair["key"] or ""} for pair in pairs}.values())
+        for pairs in column.to_pylist()
+    ]
+    return table.set_column(place, table.field(place), pa.array(unique, type=column.type))
 
 
 def _in_transaction(
-    connection: duckdb.DuckDBPyConnection,
-    tables: RawTables,
-    *,
-    source: str,
-    manifest: ManifestRow | None,
-    unique_keys: bool,
+    connection: duckdb.DuckDBPyConnection, tables: RawTables, *, source: str, manifest: ManifestRow | None
 ) -> LoadCounts:
     connection.execute("begin transaction")
     try:
         connection.execute(_sql("macros"))
-        if unique_keys:
-            connection.execute(_KEEP_LAST_OF_EACH_KEY)
         counts = _load(connection, tables)
         record_counts(connection, counts, source=source)
         if manifest is not None:

@@ -27,8 +27,8 @@ create or replace temp macro wire_time(unix_nano) as
 create or replace temp macro attribute_content(attributes) as
     list_sort(
         list_transform(
-            map_keys(attributes),
-            lambda k: struct_pack(k := k, t := variant_typeof(attributes[k]), v := attributes[k]::varchar)
+            map_entries(attributes),
+            lambda entry: struct_pack(k := entry.key, t := variant_typeof(entry.value), v := entry.value::varchar)
         )
     );
 
