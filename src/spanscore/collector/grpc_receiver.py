@@ -35,8 +35,9 @@ class GrpcReceiver:
         assert config.grpc is not None
         self._drain_s = config.limits.drain_s
         host, port = parse_address(config.grpc, option="--grpc")
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="otlp-grpc")
         self._server = grpc.server(
-            ThreadPoolExecutor(_THREADS, thread_name_prefix="otlp-grpc"),
+            self._threads,
             handlers=[_Export(intake, admission, status)],
             options=[
                 ("grpc.max_receive_message_length", config.limits.max_request_bytes),
@@ -58,10 +59,12 @@ class GrpcReceiver:
     def stop(self) -> None:
         """Takes nothing new, lets requests finish, and returns when the server is down."""
         self._server.stop(self._drain_s).wait()
+        self._threads.shutdown(wait=False)
 
     def discard(self) -> None:
         """Gives the port back when the server was never started."""
         self._server.stop(None)
+        self._threads.shutdown(wait=False)
 
 
 class _Export(grpc.GenericRpcHandler):  # type: ignore[misc]
