@@ -3,6 +3,8 @@
 SpanscoreError                  exit 4 unless a class below says otherwise
 ├── UsageError                  exit 2: a command or a setting is wrong
 ├── InputError                  exit 2: a path given for reading is missing or unreadable
+├── EvaluatorInvalid            exit 2: an evaluator file, or a case of one, breaks its contract
+├── StatisticsInputError        exit 3: numbers that no figure can be made of
 ├── DecodeError                 exit 3: bytes that are not the OTLP they should be
 ├── CollectorError              exit 3: the collector could not do its work
 │   ├── CollectorRunning        exit 2: another collector uses the store
@@ -18,6 +20,8 @@ SpanscoreError                  exit 4 unless a class below says otherwise
     └── QueryError              exit 2: a query that may not run, or failed
         └── QueryTimeout        exit 3: a query that ran longer than it was allowed to
 """
+
+from collections.abc import Sequence
 
 
 class SpanscoreError(Exception):
@@ -36,6 +40,26 @@ class InputError(SpanscoreError):
     """A path given for reading is missing or unreadable."""
 
     exit_code = 2
+
+
+class EvaluatorInvalid(SpanscoreError):
+    """An evaluator file, or a file with cases of one, breaks its contract.
+
+    Attributes:
+        problems: all that is wrong, each with its place and what to do.
+    """
+
+    exit_code = 2
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = tuple(problems)
+
+
+class StatisticsInputError(SpanscoreError):
+    """Numbers that no figure can be made of: NaN, a share above 1, a level that is none."""
+
+    exit_code = 3
 
 
 class DecodeError(SpanscoreError):
