@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from spanscore import __version__
-from spanscore.cli import collect, demo, doctor, ingest, prices, rebuild, sql, traces
+from spanscore.cli import collect, demo, doctor, evaluate, ingest, prices, rebuild, sql, traces
 from spanscore.cli.root import Root
 
 __all__ = ["app", "main"]
@@ -34,6 +34,7 @@ app.command("collect")(collect.collect)
 app.command("ingest")(ingest.ingest)
 app.command("traces")(traces.traces)
 app.command("trace")(traces.trace)
+app.command("evaluate")(evaluate.evaluate)
 app.command("sql")(sql.sql)
 app.command("doctor")(doctor.doctor)
 app.command("rebuild")(rebuild.rebuild)

@@ -46,3 +46,30 @@ def progress(*, reading: bool = False, total_bytes: int | None = None) -> Iterat
             bars.update(deriving, completed=done, total=total, visible=True)
 
         yield Bars(read, derived)
+
+
+@contextmanager
+def counting(description: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar for work that is counted in steps.
+
+    Yields:
+        a callable: (steps done, steps in all).
+    """
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    out = error_console()
+    with Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.completed}/{task.total}", markup=False),
+        TimeRemainingColumn(),
+        console=out,
+        transient=True,
+        disable=not out.is_terminal,
+    ) as bars:
+        task = bars.add_task(description, total=None)
+
+        def done(steps: int, total: int) -> None:
+            bars.update(task, completed=steps, total=total)
+
+        yield done

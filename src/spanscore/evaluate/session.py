@@ -1,0 +1,4 @@
+"""What an evaluator finds when it runs: the macros of the house, beside the scoped tables."""
+
+EVALUATOR_MACROS = ("json", "ratio")
+"""Files of `queries/macros` that evaluators and queries of users may call; each uses only earlier ones."""

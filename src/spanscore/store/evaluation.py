@@ -1,0 +1,268 @@
+"""Sessions in which evaluators run: a reading session whose tables show the runs in scope and nothing else.
+
+The scoped tables are temporary views that shadow the tables of the store. They are for convenience, not for security:
+`spanscore.main.runs` is still every run.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from spanscore.store import migrate, model
+from spanscore.store.connection import database_path
+from spanscore.store.queries import read_query
+from spanscore.store.query import Column
+from spanscore.store.session import ReadSession, read_session
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import pyarrow as pa
+
+RUN_TABLES = (
+    "agent_invocations",
+    "llm_calls",
+    "tool_calls",
+    "tool_requests",
+    "handoffs",
+    "messages",
+    "retrievals",
+    "findings",
+)
+"""Tables whose rows belong to a run."""
+
+TRACE_TABLES = ("spans", "span_events", "span_links", "log_records")
+"""Tables whose rows belong to a trace."""
+
+SCOPED_TABLES = ("runs", *RUN_TABLES, *TRACE_TABLES, "cases")
+"""What an evaluator reads. `cases` has a row for every run that is an attempt at a case: `run_id` and the case."""
+
+_DATABASE = "spanscore"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """Which runs to evaluate. None passes everything; times are UTC, without zone."""
+
+    since: dt.datetime | None = None
+    until: dt.datetime | None = None
+    source: str | None = None
+    suite: str | None = None
+    experiment: str | None = None
+    service: str | None = None
+    runs: tuple[str, ...] = ()
+    """Run ids or beginnings of them; empty = all."""
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether no filter is set."""
+        return self == Scope()
+
+
+@dataclass(frozen=True, slots=True)
+class StatementFacts:
+    """What a text of SQL is, without running it."""
+
+    kinds: tuple[str, ...]
+    """Kind of each statement, such as SELECT."""
+    parameters: frozenset[str]
+    """Names behind `$`; a positional parameter has a number for a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The rows of a SELECT, and the DuckDB types of its columns."""
+
+    columns: tuple[Column, ...]
+    rows: pa.Table
+
+
+class EvaluationSession:
+    """A connection on which the tables show the runs in scope."""
+
+    def __init__(self, session: ReadSession) -> None:
+        """Use `evaluation_session` or `empty_store`."""
+        self._session = session
+        self._connection = session.connection
+
+    def prepare(self, scope: Scope, *, macros: Sequence[str]) -> None:
+        """Creates the macros, finds the runs in scope and lays the scoped views over the tables.
+
+        Args:
+            scope: which runs.
+            macros: files of `queries/macros`, without `.sql`.
+        """
+        for name in macros:
+            self._connection.execute(read_query(f"macros/{name}.sql"))
+        self.find_runs(scope)
+        for table, condition in _conditions(scope):
+            self._connection.execute(
+                f"create or replace temp view {table} as select * from {_DATABASE}.main.{table}{condition}"
+            )
+        self._connection.execute(
+            "create or replace temp view cases as select run_cases.run_id, cases.* exclude (stored_at)"
+            f" from run_cases inner join {_DATABASE}.main.cases as cases on cases.rowid = run_cases.case_row"
+            " where run_cases.run_id in (select run_id from run_scope)"
+        )
+
+    def find_runs(self, scope: Scope) -> None:
+        """Looks again which runs are in scope and which cases they are attempts at."""
+        self._connection.execute(read_query("evaluation/run_cases.sql"), {"suite": scope.suite})
+        self._connection.execute(read_query("evaluation/run_scope.sql"), {**asdict(scope), "runs": list(scope.runs)})
+
+    def facts(self, sql: str) -> StatementFacts:
+        """What `sql` is.
+
+        Raises:
+            QueryError: it does not parse.
+        """
+        with self._session.refusals():
+            statements = self._connection.extract_statements(sql)
+        return StatementFacts(
+            tuple(statement.type.name for statement in statements),
+            frozenset(name for statement in statements for name in statement.named_parameters),
+        )
+
+    def answer(self, sql: str, parameters: Mapping[str, object]) -> Answer:
+        """Runs one SELECT.
+
+        Raises:
+            QueryError: DuckDB refuses it.
+            QueryTimeout: it ran longer than the session allows.
+        """
+        with self._session.refusals():
+            # An empty dictionary would make DuckDB run the statement twice: once to learn its columns.
+            relation = self._connection.sql(sql, params=dict(parameters) or None)
+            columns = tuple(
+                Column(name, str(kind)) for name, kind in zip(relation.columns, relation.types, strict=True)
+            )
+            rows: pa.Table = relation.to_arrow_table()
+        return Answer(columns, rows)
+
+    def query(
+        self, name: str, tables: Mapping[str, pa.Table], parameters: Mapping[str, object] | None = None
+    ) -> pa.Table:
+        """The rows of the query file `evaluation/<name>.sql`, which sees `tables` under their names."""
+        for table, rows in tables.items():
+            self._connection.register(table, rows)
+        try:
+            return self.answer(read_query(f"evaluation/{name}.sql"), parameters or {}).rows
+        finally:
+            for table in tables:
+                self._connection.unregister(table)
+
+    def scoped_runs(self) -> pa.Table:
+        """run_id and session_id of the runs in scope."""
+        return self.answer("select run_id, session_id from run_scope", {}).rows
+
+    def beside(self) -> EvaluationSession:
+        """Another connection to the same database, for another thread. It must be prepared, and ends with this one."""
+        session = ReadSession(self._connection.cursor(), self._session.path, self._session.timeout_s)
+        return EvaluationSession(session)
+
+    def fill(self, table: str, rows: Sequence[Mapping[str, object]]) -> None:
+        """Inserts rows into a table of an empty store, absent columns NULL. Nested values are given as JSON text.
+
+        Raises:
+            QueryError: a value does not fit its column.
+        """
+        for row in rows:
+            kinds = self.columns(table)
+            values = ", ".join(_as_column(f"${name}", kinds[name]) for name in row)
+            names = ", ".join(f'"{name}"' for name in row)
+            with self._session.refusals():
+                self._connection.execute(f"insert into {_DATABASE}.main.{table} ({names}) values ({values})", dict(row))
+
+    def columns(self, table: str) -> dict[str, str]:
+        """Name and DuckDB type of every column of a table of the store, in their order."""
+        rows = self._connection.execute(
+            "select column_name, data_type from duckdb_columns()"
+            " where database_name = ? and table_name = ? order by column_index",
+            [_DATABASE, table],
+        ).fetchall()
+        return dict(rows)
+
+    @contextmanager
+    def undone(self) -> Iterator[None]:
+        """Takes back everything that is written in the body."""
+        self._connection.begin()
+        try:
+            yield
+        finally:
+            self._connection.rollback()
+
+
+@contextmanager
+def evaluation_session(
+    directory: Path, scope: Scope, *, macros: Sequence[str], timeout_s: float | None
+) -> Iterator[EvaluationSession]:
+    """A session on the store in `directory`, prepared. While it is open no loader can write: leave it soon.
+
+    Args:
+        directory: of the store.
+        scope: which runs its tables show.
+        macros: files of `queries/macros` to create.
+        timeout_s: how long each query may run [s]; None = as long as it takes.
+    """
+    with read_session(directory, timeout_s=timeout_s) as reading:
+        session = EvaluationSession(reading)
+        session.prepare(scope, macros=macros)
+        yield session
+
+
+@contextmanager
+def empty_store(*, macros: Sequence[str], timeout_s: float | None = None) -> Iterator[EvaluationSession]:
+    """A session on a store in memory that has every table and no row; the only one that can be filled."""
+    connection = duckdb.connect(
+        ":memory:",
+        config={
+            "python_enable_replacements": False,
+            "autoload_known_extensions": False,
+            **({} if timeout_s is None else {"max_execution_time": max(1, round(timeout_s * 1000))}),
+        },
+    )
+    try:
+        path = database_path(Path(":memory:"))
+        for statement in (
+            f"attach ':memory:' as {_DATABASE}",
+            f"use {_DATABASE}",
+            "set TimeZone = 'UTC'",
+            "set enable_progress_bar = false",
+        ):
+            connection.execute(statement)
+        migrate.migrate(connection, path)
+        model.install(connection)
+        for statement in ("set enable_external_access = false", "set lock_configuration = true"):
+            connection.execute(statement)
+        session = EvaluationSession(ReadSession(connection, path, timeout_s))
+        session.prepare(Scope(), macros=macros)
+        yield session
+    finally:
+        connection.close()
+
+
+def _conditions(scope: Scope) -> Iterator[tuple[str, str]]:
+    """Scoped table -> the WHERE of its view. Without a filter there is none: a join less in every evaluator."""
+    of_run = "" if scope.is_everything else " where run_id in (select run_id from run_scope)"
+    traces = " union all ".join(f"select trace_id from {table}" for table in ("runs", *RUN_TABLES))
+    of_trace = "" if scope.is_everything else f" where trace_id in ({traces})"
+    yield "runs", of_run
+    yield from ((table, of_run) for table in RUN_TABLES)
+    yield from ((table, of_trace) for table in TRACE_TABLES)
+
+
+def _as_column(place: str, kind: str) -> str:
+    if kind == "JSON":
+        return f"{place}::json"
+    if kind == "VARIANT":
+        return f"{place}::json::variant"
+    if kind == "MAP(VARCHAR, VARIANT)":
+        entries = f"map_entries({place}::json::map(varchar, json))"
+        return f"map_from_entries(list_transform({entries}, lambda e: struct_pack(k := e.key, v := e.value::variant)))"
+    return f"{place}::{kind}"
