@@ -94,7 +94,7 @@ with worked as (
 select
     handoff_rows.handoff_id,
     handoff_rows.run_id,
-    batch_traces.trace_id,
+    run_traces.trace_id,
     handoff_rows.seq,
     handoff_rows.from_agent,
     handoff_rows.to_agent,
@@ -113,8 +113,7 @@ select
     receiver.a is not null as succeeded,
     handoff_rows.confidence
 from handoff_rows
-inner join (select run_id, arg_min(trace_id, s) as trace_id from span_runs inner join batch_spans using (s) group by run_id)
-    as batch_traces using (run_id)
+inner join run_traces using (run_id)
 left join agent_rows as source on source.a = handoff_rows.from_invocation
 left join agent_rows as receiver on receiver.a = handoff_rows.to_invocation
 left join worked on worked.run_id = handoff_rows.run_id and worked.seq = handoff_rows.seq

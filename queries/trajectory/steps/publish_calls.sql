@@ -42,7 +42,7 @@ insert into tool_calls by name
 select
     coalesce(tool_rows.call_id, batch_spans.span_id) as tool_call_id,
     tool_rows.run_id,
-    coalesce(batch_spans.trace_id, calling.trace_id) as trace_id,
+    coalesce(batch_spans.trace_id, calling.trace_id, run_traces.trace_id) as trace_id,
     batch_spans.span_id,
     agent_rows.span_id as agent_invocation_id,
     coalesce(agent_rows.agent_name, tool_rows.named) as agent_name,
@@ -66,6 +66,7 @@ inner join tool_kinds on tool_kinds.run_id = tool_rows.run_id
     and tool_kinds.s is not distinct from tool_rows.s and tool_kinds.request_key is not distinct from tool_rows.request_key
 left join batch_spans on batch_spans.s = tool_rows.s
 left join batch_llm_calls as calling on calling.s = tool_rows.llm_s
+left join run_traces on run_traces.run_id = tool_rows.run_id
 left join agent_rows on agent_rows.a = tool_rows.a
 where tool_rows.outcome = 'executed';
 
@@ -73,7 +74,7 @@ insert into tool_requests by name
 select
     tool_rows.call_id as tool_call_id,
     tool_rows.run_id,
-    coalesce(batch_spans.trace_id, calling.trace_id) as trace_id,
+    coalesce(batch_spans.trace_id, calling.trace_id, run_traces.trace_id) as trace_id,
     agent_rows.span_id as agent_invocation_id,
     coalesce(agent_rows.agent_name, tool_rows.named) as agent_name,
     calling.span_id as llm_call_id,
@@ -89,6 +90,7 @@ inner join tool_kinds on tool_kinds.run_id = tool_rows.run_id
     and tool_kinds.s is not distinct from tool_rows.s and tool_kinds.request_key is not distinct from tool_rows.request_key
 left join batch_spans on batch_spans.s = tool_rows.s
 left join batch_llm_calls as calling on calling.s = tool_rows.llm_s
+left join run_traces on run_traces.run_id = tool_rows.run_id
 left join agent_rows on agent_rows.a = tool_rows.a
 where tool_rows.outcome <> 'executed';
 

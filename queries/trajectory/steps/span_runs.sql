@@ -71,3 +71,10 @@ inner join (
     having count(distinct run_id) = 1
 ) as single using (group_id)
 where span_tree.top is null and not span_tree.is_judged;
+
+-- The trace that a run's rows are replaced by: its first.
+create or replace temp table run_traces as
+select span_runs.run_id, arg_min(batch_spans.trace_id, batch_spans.s) as trace_id
+from span_runs
+inner join batch_spans using (s)
+group by span_runs.run_id;
