@@ -1,5 +1,6 @@
 -- One reader for every dialect's messages: GenAI parts, OpenAI, Anthropic and Bedrock blocks, Gemini contents, LangChain
--- constructors, Vercel content. A message says who speaks (`role`) and holds parts; each macro below takes one question.
+-- constructors, Vercel content. A message says who speaks (`role`) and holds parts. JSON is
+-- parsed once a message, into a struct of the fields that any dialect uses; the macros below read that struct.
 
 -- message_array: the messages in a document: an array of them, an array of such arrays, or an object that holds one under
 -- a name that some SDK uses. An object that is itself one message comes back as the only element; NULL when none is found.
@@ -62,13 +63,18 @@ create or replace temp macro plain_answer(document) as
         )
     end;
 
--- message_body: the message without the envelope of a serializer.
-create or replace temp macro message_body(message) as
+-- message_fields: the fields of a message; NULL for a message that is a bare text.
+create or replace temp macro message_fields(message) as
+    from_json(message, '{"role": "VARCHAR", "type": "VARCHAR", "name": "VARCHAR", "tool_call_id": "VARCHAR", "call_id": "VARCHAR",
+        "status": "VARCHAR", "id": "JSON", "content": "JSON", "parts": "JSON", "blocks": "JSON", "text": "JSON", "tool_calls": "JSON",
+        "toolCalls": "JSON", "additional_kwargs": "JSON", "kwargs": "JSON", "data": "JSON", "message": "JSON"}');
+
+-- message_body: the message inside the envelope of a serializer, as JSON; NULL when there is no envelope.
+create or replace temp macro message_body(fields) as
     case
-        when json_type(message, '$.kwargs') = 'OBJECT' and json_type(message, '$.role') is null then message -> '$.kwargs'
-        when json_type(message, '$.data') = 'OBJECT' and json_type(message, '$.type') = 'VARCHAR' then message -> '$.data'
-        when json_type(message, '$.message') = 'OBJECT' then message -> '$.message'
-        else message
+        when json_type(fields.kwargs) = 'OBJECT' and fields.role is null then fields.kwargs
+        when json_type(fields.data) = 'OBJECT' and fields.type is not null then fields.data
+        when json_type(fields.message) = 'OBJECT' then fields.message
     end;
 
 -- message_role: system, user, assistant or tool; NULL when the message does not say.
@@ -80,50 +86,46 @@ create or replace temp macro role_word(word) as
             then 'tool'
         when word in ('system', 'developer', 'systemmessage', 'system_instruction') then 'system'
     end;
-create or replace temp macro message_role(message) as
+create or replace temp macro message_role(fields) as
     coalesce(
-        role_word(lower(message ->> '$.role')),
-        role_word(lower(message ->> '$.kwargs.role')),
-        role_word(lower(message ->> '$.kwargs.type')),
-        role_word(lower(message ->> '$.data.type')),
-        role_word(lower(message ->> '$.type')),
-        role_word(lower(message ->> '$.id[#-1]')),
-        role_word(lower(message ->> '$.message.role')),
-        case when json_type(message, '$.type') = 'VARCHAR' and message ->> '$.type' = 'function_call' then 'assistant' end
+        role_word(lower(fields.role)),
+        role_word(lower(fields.kwargs ->> '$.role')),
+        role_word(lower(fields.kwargs ->> '$.type')),
+        role_word(lower(fields.data ->> '$.type')),
+        role_word(lower(fields.type)),
+        role_word(lower(case json_type(fields.id) when 'ARRAY' then fields.id ->> '$[#-1]' end)),
+        role_word(lower(fields.message ->> '$.role')),
+        case when fields.type = 'function_call' then 'assistant' end
     );
 
 -- text_blocks: the parts of a text that is itself JSON for a list of content blocks; NULL for ordinary text.
 create or replace temp macro text_blocks(value) as
     case
-        when value[1:2] = '[{' and json_type(try_cast(value as json)) = 'ARRAY'
-            and (coalesce(json_type(try_cast(value as json), '$[0].text'), json_type(try_cast(value as json), '$[0].toolUse'),
-                json_type(try_cast(value as json), '$[0].toolResult'), json_type(try_cast(value as json), '$[0].type')) is not null)
+        when value[1:2] = '[{' and regexp_matches(value[1:40], '^\[\{\s*"(text|toolUse|toolResult|type)"')
+            and json_type(try_cast(value as json)) = 'ARRAY'
             then json_extract(try_cast(value as json), '$[*]')
     end;
 
--- message_parts_of: the parts of a message body, each a JSON object (or a JSON string: plain text).
-create or replace temp macro message_parts_of(body) as
-    case
-        when json_type(body) = 'VARCHAR' then [body]
-        else list_concat(
-            coalesce(
-                case when json_type(body, '$.parts') = 'ARRAY' then json_extract(body, '$.parts[*]') end,
-                case when json_type(body, '$.content') = 'ARRAY' then json_extract(body, '$.content[*]') end,
-                case when json_type(body, '$.content.parts') = 'ARRAY' then json_extract(body, '$.content.parts[*]') end,
-                case when json_type(body, '$.blocks') = 'ARRAY' then json_extract(body, '$.blocks[*]') end,
-                case when json_type(body, '$.content') = 'VARCHAR' then
-                    coalesce(text_blocks(body ->> '$.content'), [body -> '$.content']) end,
-                case when json_type(body, '$.type') = 'VARCHAR' and body ->> '$.type' in ('function_call',
-                    'function_call_output', 'tool_call', 'tool_use', 'tool_result', 'text', 'reasoning') then [body] end,
-                case when json_type(body, '$.text') = 'VARCHAR' then [body -> '$.text'] end,
-                []::json[]
-            ),
-            coalesce(
-                case when json_type(body, '$.tool_calls') = 'ARRAY' then json_extract(body, '$.tool_calls[*]') end,
-                case when json_type(body, '$.toolCalls') = 'ARRAY' then json_extract(body, '$.toolCalls[*]') end,
-                case when json_type(body, '$.additional_kwargs.tool_calls') = 'ARRAY'
-                    then json_extract(body, '$.additional_kwargs.tool_calls[*]') end,
-                []::json[]
-            )
-        )
-    end;
+-- message_parts_of: the parts of a message, each a JSON object (or a JSON string: plain text). `body` is the message's JSON.
+create or replace temp macro message_parts_of(fields, body) as
+    list_concat(
+        case
+            when fields.parts[1:1] = '[' then json_extract(fields.parts, '$[*]')
+            when fields.content[1:1] = '[' then json_extract(fields.content, '$[*]')
+            when fields.content[1:1] = '{' then coalesce(json_items(fields.content -> '$.parts'), [])
+            when fields.blocks[1:1] = '[' then json_extract(fields.blocks, '$[*]')
+            when fields.content[1:1] = '"' then
+                case when fields.content[2:3] = '[{' then coalesce(text_blocks(fields.content ->> '$'), [fields.content])
+                    else [fields.content] end
+            when fields.type in ('function_call', 'function_call_output', 'tool_call', 'tool_use', 'tool_result', 'text', 'reasoning')
+                then [body]
+            when fields.text[1:1] = '"' then [fields.text]
+            else []::json[]
+        end,
+        case
+            when fields.tool_calls[1:1] = '[' then json_extract(fields.tool_calls, '$[*]')
+            when fields.toolCalls[1:1] = '[' then json_extract(fields.toolCalls, '$[*]')
+            when fields.additional_kwargs is not null then json_items(fields.additional_kwargs -> '$.tool_calls')
+            else []::json[]
+        end
+    );

@@ -1,69 +1,68 @@
--- Reading one part of a message, whatever the dialect calls its fields.
+-- Reading one part of a message, whatever the dialect calls its fields. JSON is parsed once a part, into a struct.
+
+-- part_fields: the fields of a part; all NULL for a part that is a bare text.
+create or replace temp macro part_fields(part) as
+    from_json(part, '{"type": "VARCHAR", "block_type": "VARCHAR", "content": "JSON", "text": "JSON", "reasoning": "JSON",
+        "thinking": "JSON", "id": "VARCHAR", "call_id": "VARCHAR", "toolCallId": "VARCHAR", "tool_call_id": "VARCHAR",
+        "tool_use_id": "VARCHAR", "name": "VARCHAR", "toolName": "VARCHAR", "tool_name": "VARCHAR", "arguments": "JSON",
+        "args": "JSON", "input": "JSON", "tool_kwargs": "JSON", "function": "JSON", "function_call": "JSON", "functionCall": "JSON",
+        "function_response": "JSON", "functionResponse": "JSON", "toolUse": "JSON", "toolResult": "JSON", "response": "JSON",
+        "result": "JSON", "output": "JSON", "is_error": "VARCHAR", "isError": "VARCHAR", "error": "VARCHAR", "status": "VARCHAR"}');
 
 -- part_kind: text, reasoning, tool_call, tool_call_response, or the emitter's own word.
-create or replace temp macro part_kind(part) as
+create or replace temp macro part_kind(p) as
     case
-        when json_type(part) = 'VARCHAR' then 'text'
-        when lower(part ->> '$.type') in ('text', 'input_text', 'output_text', 'message') then 'text'
-        when lower(part ->> '$.type') in ('reasoning', 'thinking', 'redacted_thinking') then 'reasoning'
-        when coalesce(json_type(part, '$.function_response'), json_type(part, '$.functionResponse'),
-            json_type(part, '$.toolResult')) in ('OBJECT') then 'tool_call_response'
-        when coalesce(json_type(part, '$.function_call'), json_type(part, '$.functionCall'),
-            json_type(part, '$.toolUse')) in ('OBJECT') then 'tool_call'
-        when lower(part ->> '$.type') in ('tool_call_response', 'tool-result', 'tool_result', 'function_call_output',
+        when lower(p.type) in ('text', 'input_text', 'output_text', 'message') then 'text'
+        when lower(p.type) in ('reasoning', 'thinking', 'redacted_thinking') then 'reasoning'
+        when '{' in (p.function_response[1:1], p.functionResponse[1:1], p.toolResult[1:1]) then 'tool_call_response'
+        when '{' in (p.function_call[1:1], p.functionCall[1:1], p.toolUse[1:1]) then 'tool_call'
+        when lower(p.type) in ('tool_call_response', 'tool-result', 'tool_result', 'function_call_output',
             'server_tool_call_response', 'mcp_tool_result') then 'tool_call_response'
-        when lower(part ->> '$.type') in ('tool_call', 'tool-call', 'tool_use', 'function_call', 'function', 'server_tool_call',
+        when lower(p.type) in ('tool_call', 'tool-call', 'tool_use', 'function_call', 'function', 'server_tool_call',
             'server_tool_use', 'mcp_tool_use') then 'tool_call'
-        when json_type(part, '$.function') = 'OBJECT' or coalesce(json_type(part, '$.args'), json_type(part, '$.arguments'),
-            json_type(part, '$.input')) is not null and coalesce(json_type(part, '$.name'), json_type(part, '$.toolName'),
-            json_type(part, '$.tool_name')) is not null then 'tool_call'
-        when json_type(part, '$.text') = 'VARCHAR' then 'text'
-        else coalesce(lower(part ->> '$.type'), lower(part ->> '$.block_type'), 'other')
+        when p.function[1:1] = '{' or coalesce(p.args, p.arguments, p.input) is not null
+            and coalesce(p.name, p.toolName, p.tool_name) is not null then 'tool_call'
+        when p.text[1:1] = '"' then 'text'
+        else coalesce(lower(p.type), lower(p.block_type), 'other')
     end;
 
 -- part_text: what a text or reasoning part says.
-create or replace temp macro part_text(part) as
-    case
-        when json_type(part) = 'VARCHAR' then part ->> '$'
-        else coalesce(
-            case when json_type(part, '$.content') = 'VARCHAR' then part ->> '$.content' end,
-            case when json_type(part, '$.text') = 'VARCHAR' then part ->> '$.text' end,
-            case when json_type(part, '$.reasoning') = 'VARCHAR' then part ->> '$.reasoning' end,
-            case when json_type(part, '$.thinking') = 'VARCHAR' then part ->> '$.thinking' end,
-            part ->> '$.content[0].text'
-        )
+create or replace temp macro part_text(p) as
+    case '"'
+        when p.content[1:1] then p.content ->> '$'
+        when p.text[1:1] then p.text ->> '$'
+        when p.reasoning[1:1] then p.reasoning ->> '$'
+        when p.thinking[1:1] then p.thinking ->> '$'
+        else p.content ->> '$[0].text'
     end;
 
 -- part_call_id, part_tool_name, part_arguments: of a tool call; the id and name also of a response.
-create or replace temp macro part_call_id(part) as
+create or replace temp macro part_call_id(p) as
     meaningful(coalesce(
-        part ->> '$.call_id', part ->> '$.id', part ->> '$.toolCallId', part ->> '$.tool_call_id', part ->> '$.tool_use_id',
-        part ->> '$.toolUse.toolUseId', part ->> '$.toolResult.toolUseId', part ->> '$.function_call.id',
-        part ->> '$.function_response.id', part ->> '$.functionCall.id', part ->> '$.functionResponse.id'
+        p.call_id, p.id, p.toolCallId, p.tool_call_id, p.tool_use_id, p.toolUse ->> '$.toolUseId', p.toolResult ->> '$.toolUseId',
+        p.function_call ->> '$.id', p.function_response ->> '$.id', p.functionCall ->> '$.id', p.functionResponse ->> '$.id'
     ));
-create or replace temp macro part_tool_name(part) as
+create or replace temp macro part_tool_name(p) as
     coalesce(
-        part ->> '$.function.name', part ->> '$.name', part ->> '$.toolName', part ->> '$.tool_name',
-        part ->> '$.toolUse.name', part ->> '$.function_call.name', part ->> '$.function_response.name',
-        part ->> '$.functionCall.name', part ->> '$.functionResponse.name'
+        p.function ->> '$.name', p.name, p.toolName, p.tool_name, p.toolUse ->> '$.name', p.function_call ->> '$.name',
+        p.function_response ->> '$.name', p.functionCall ->> '$.name', p.functionResponse ->> '$.name'
     );
-create or replace temp macro part_arguments(part) as
+create or replace temp macro part_arguments(p) as
     json_text(coalesce(
-        part -> '$.function.arguments', part -> '$.arguments', part -> '$.args', part -> '$.input', part -> '$.tool_kwargs',
-        part -> '$.toolUse.input', part -> '$.function_call.args', part -> '$.functionCall.args'
+        p.function -> '$.arguments', p.arguments, p.args, p.input, p.tool_kwargs, p.toolUse -> '$.input',
+        p.function_call -> '$.args', p.functionCall -> '$.args'
     ));
 
 -- part_response: the result that a response part carries, out of its envelope.
-create or replace temp macro part_response(part) as
+create or replace temp macro part_response(p) as
     json_text(coalesce(
-        case when json_type(part, '$.output.value') is not null then part -> '$.output.value' end,
-        part -> '$.response', part -> '$.result', part -> '$.output', part -> '$.toolResult.content',
-        part -> '$.function_response.response', part -> '$.functionResponse.response', part -> '$.content'
+        p.output -> '$.value', p.response, p.result, p.output, p.toolResult -> '$.content', p.function_response -> '$.response',
+        p.functionResponse -> '$.response', p.content
     ));
-create or replace temp macro part_is_error(part) as
-    coalesce(part ->> '$.is_error', part ->> '$.isError', part ->> '$.error', 'false') = 'true'
-    or coalesce(part ->> '$.toolResult.status', part ->> '$.status', '') = 'error'
-    or coalesce(part ->> '$.output.type', '') like 'error%';
+create or replace temp macro part_is_error(p) as
+    coalesce(p.is_error, p.isError, p.error, 'false') = 'true'
+    or coalesce(p.toolResult ->> '$.status', p.status, '') = 'error'
+    or coalesce(p.output ->> '$.type', '') like 'error%';
 
 -- unwrapped_result: a tool result out of the envelopes that frameworks put around it: a serialized tool message, a list of
 -- text blocks, an object with the one key that SDKs use for "the result".

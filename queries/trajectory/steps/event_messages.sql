@@ -52,7 +52,7 @@ select
         else body
     end as message,
     coalesce(
-        message_role(body),
+        message_role(message_fields(body)),
         case name
             when 'gen_ai.system.message' then 'system'
             when 'gen_ai.user.message' then 'user'

@@ -1,3 +1,16 @@
+-- The question and the answer of each run.
+
+-- The texts of an LLM call: its own span's, or those of the span around it.
+create or replace temp table call_texts as
+select s as call_s, span_texts.*
+from span_texts
+semi join batch_llm_calls using (s)
+union all
+select batch_llm_calls.s, span_texts.*
+from batch_llm_calls
+inner join span_texts on span_texts.s = batch_llm_calls.wrapper
+where batch_llm_calls.s not in (select s from span_texts as own where own.direction = span_texts.direction);
+
 -- The question: what a top span was asked when its input ends with it, else the last user text of the first LLM call.
 create or replace temp table run_questions as
 with asked as (
@@ -11,7 +24,7 @@ with asked as (
     union all
     select batch_llm_calls.run_id, span_texts.text, 2, batch_llm_calls.start_ns, batch_llm_calls.s
     from batch_llm_calls
-    inner join span_texts on span_texts.s in (batch_llm_calls.s, batch_llm_calls.wrapper)
+    inner join call_texts as span_texts on span_texts.call_s = batch_llm_calls.s
     where span_texts.direction = 'input'
     union all
     select run_id, coalesce(plain_answer(as_json(trace_input)), trace_input), 3, 0, 0
@@ -42,7 +55,7 @@ with said as (
     select batch_llm_calls.run_id, span_texts.text, 'last_llm_call', 0, 0, batch_spans.end_ns
     from batch_llm_calls
     inner join batch_spans using (s)
-    inner join span_texts on span_texts.s in (batch_llm_calls.s, batch_llm_calls.wrapper)
+    inner join call_texts as span_texts on span_texts.call_s = batch_llm_calls.s
     left join agent_rows on agent_rows.a = batch_llm_calls.a
     where span_texts.direction = 'output' and not span_texts.has_tool_call and agent_rows.caller_tool is null
         and agent_rows.parent_a is null

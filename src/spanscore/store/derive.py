@@ -54,6 +54,7 @@ STEPS = (
     "span_runs",
     "agents",
     "event_messages",
+    "raw_messages",
     "message_parts",
     "flat_messages",
     "llm_spans",
