@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from spanscore import __version__
-from spanscore.cli import collect, demo, doctor, evaluate, ingest, prices, rebuild, sql, traces
+from spanscore.cli import collect, demo, doctor, evaluate, evaluators, ingest, prices, rebuild, sql, traces
 from spanscore.cli.root import Root
 
 __all__ = ["app", "main"]
@@ -38,6 +38,7 @@ app.command("evaluate")(evaluate.evaluate)
 app.command("sql")(sql.sql)
 app.command("doctor")(doctor.doctor)
 app.command("rebuild")(rebuild.rebuild)
+app.add_typer(evaluators.app, name="evaluators")
 app.add_typer(prices.app, name="prices")
 
 

@@ -45,6 +45,8 @@ class Catalogue:
     broken: tuple[BrokenFile, ...] = ()
     params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Parameters that the settings give, by evaluator."""
+    is_selection: bool = False
+    """Whether there are evaluators that were left out."""
 
     def named(self, name: str) -> Evaluator:
         """The evaluator with the id `name`.
@@ -178,7 +180,10 @@ def _selected(catalogue: Catalogue, selection: Sequence[str]) -> Catalogue:
         return one.id in words or one.question in words or any(path.is_relative_to(place) for place in places)
 
     return Catalogue(
-        tuple(filter(is_wanted, catalogue.evaluators)), tuple(filter(is_wanted, catalogue.broken)), catalogue.params
+        tuple(filter(is_wanted, catalogue.evaluators)),
+        tuple(filter(is_wanted, catalogue.broken)),
+        catalogue.params,
+        is_selection=True,
     )
 
 

@@ -72,6 +72,8 @@ class Evaluation:
     """run_id and session_id of the runs in scope."""
     scores: pa.Table
     """Rows for the table `scores`, without `scored_at`."""
+    is_selection: bool = False
+    """Whether there are evaluators that were left out."""
 
     @property
     def failed(self) -> tuple[Result, ...]:
@@ -135,7 +137,7 @@ def evaluate(
         for index, evaluator in enumerate(evaluators)
     ]
     broken = [_broken_result(file) for file in catalogue.broken]
-    return Evaluation(scope, (*results, *broken), runs, _score_rows(results, broken, scored))
+    return Evaluation(scope, (*results, *broken), runs, _score_rows(results, broken, scored), catalogue.is_selection)
 
 
 def store_evaluation(directory: Path, evaluation: Evaluation) -> ScoreCounts:
@@ -161,7 +163,13 @@ def store_evaluation(directory: Path, evaluation: Evaluation) -> ScoreCounts:
     ]
     good = [r.evaluator for r in evaluation.results if r.error is None and r.evaluator is not None]
     evaluators = pa.table({name: pa.array([value(one) for one in good], kind) for name, value, kind in columns})
-    return write_scores(directory, scores=evaluation.scores, evaluators=evaluators, runs=evaluation.runs)
+    return write_scores(
+        directory,
+        scores=evaluation.scores,
+        evaluators=evaluators,
+        runs=evaluation.runs,
+        is_selection=evaluation.is_selection,
+    )
 
 
 def _answers(

@@ -25,11 +25,17 @@ class ScoreCounts:
     written: int
     unchanged: int
     removed: int
-    """Scores that an evaluator no longer gives."""
+    """Earlier scores that are replaced, or that no evaluator gives any more."""
 
 
 def write_scores(
-    directory: Path, *, scores: pa.Table, evaluators: pa.Table, runs: pa.Table, wait_s: float = WAIT_S
+    directory: Path,
+    *,
+    scores: pa.Table,
+    evaluators: pa.Table,
+    runs: pa.Table,
+    is_selection: bool,
+    wait_s: float = WAIT_S,
 ) -> ScoreCounts:
     """Stores the outcome of an evaluation, and takes the place of what the same evaluators said of the same runs.
 
@@ -38,6 +44,7 @@ def write_scores(
         scores: columns of the table `scores` but `scored_at`; a row with an `error` for an evaluator that failed.
         evaluators: columns of the table `evaluators`, of all that ran without failing.
         runs: run_id and session_id of all runs in scope.
+        is_selection: whether evaluators were left out: the earlier failures of these are then kept.
         wait_s: how long to wait for others to let go of the store [s].
 
     Raises:
@@ -54,7 +61,9 @@ def write_scores(
         try:
             connection.execute(read_query("evaluation/unchanged.sql"))
             ((unchanged,),) = connection.execute("select count(*) from unchanged").fetchall()
-            ((removed,),) = connection.execute(read_query("evaluation/delete_scores.sql")).fetchall()
+            ((removed,),) = connection.execute(
+                read_query("evaluation/delete_scores.sql"), {"is_selection": is_selection}
+            ).fetchall()
             ((written,),) = connection.execute(read_query("evaluation/insert_scores.sql")).fetchall()
             connection.execute(read_query("evaluation/keep_evaluators.sql"))
             connection.execute("drop table unchanged")

@@ -1,0 +1,61 @@
+"""Checks evaluators and runs their cases: what `evaluators check` and `evaluators test` do, and our own tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from spanscore.errors import UsageError
+from spanscore.evaluate import cases, contract
+from spanscore.evaluate.catalogue import find_evaluators
+from spanscore.evaluate.session import EVALUATOR_MACROS
+from spanscore.store.evaluation import empty_store
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+# A query over the few rows of a case that takes longer will not end.
+_TIMEOUT_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """One evaluator file and what was found."""
+
+    id: str
+    path: Path
+    problems: tuple[str, ...]
+    """What is wrong with the evaluator."""
+    cases: int = 0
+    """Cases that were run [count]."""
+    failures: tuple[str, ...] = ()
+    """What did not come out as its cases say."""
+
+
+def examine(folder: Path, *, selection: Sequence[str], with_cases: bool) -> list[Examined]:
+    """Checks the evaluators in `selection`; without any, those of the user.
+
+    Args:
+        folder: where `evals/` and `spanscore.toml` are looked for.
+        selection: ids, questions, files or folders.
+        with_cases: whether to run the cases beside each evaluator.
+
+    Raises:
+        UsageError: there is nothing to check.
+    """
+    catalogue = find_evaluators(folder, selection=selection)
+    evaluators = [one for one in catalogue.evaluators if selection or not one.is_shipped]
+    examined = [Examined(one.id, one.path, one.problems) for one in catalogue.broken]
+    if not evaluators and not examined:
+        raise UsageError(
+            "There is no evaluator to look at.\n"
+            "  Name files, folders or ids, or write one with `spanscore evaluators new ID`."
+        )
+    with empty_store(macros=EVALUATOR_MACROS, timeout_s=_TIMEOUT_S) as empty:
+        for evaluator in evaluators:
+            problems = tuple(contract.check(evaluator, empty))
+            paths = cases.case_files(evaluator) if with_cases and not problems else []
+            failures = [failure for _, found in cases.check_cases(evaluator, paths, empty) for failure in found]
+            examined.append(Examined(evaluator.id, evaluator.path, problems, len(paths), tuple(failures)))
+    return examined
