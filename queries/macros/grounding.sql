@@ -6,122 +6,120 @@ create or replace temp macro was_cut(value) as
         and length(translate(value, '}]', '')) > length(translate(value, '{[', ''))
     or regexp_matches(right(value, 60), '(?i)\btruncated\b.{0,30}$');
 
--- run_sources: the texts that stand behind the answers of the runs, as (run_id, kind, text). Kinds:
---   tool      results and error messages of the tools that ran in the run, and results of earlier turns that it was handed;
---             the answer of another agent is no source, its tools are (unless nothing of that agent was traced)
---   document  retrieved documents
---   question  what the user said, in this turn and before
---   given     system instructions
--- What the model said itself is never a source: neither earlier answers nor arguments of tools.
-create or replace temp macro run_sources() as table
-    select
-        tool_calls.run_id,
-        'tool' as kind,
-        coalesce(tool_calls.result, tool_calls.error_message) as text
+-- modelled_runs: runs in which the messages of some model call were captured, as (run_id).
+create or replace temp macro modelled_runs() as table
+    select distinct run_id
+    from messages
+    where llm_call_id is not null;
+
+-- first_inputs: the messages that the first model of a run was handed, as (run_id, role, part_type, text, response,
+-- tool_call_id): the question and the conversation before it. Later inputs repeat what the run itself produced. Where no
+-- model's messages were captured, those of the only agent are read.
+create or replace temp macro first_inputs() as table
+    select distinct messages.run_id, messages.role, messages.part_type, messages.text, messages.response, messages.tool_call_id
+    from messages
+    inner join runs using (run_id)
+    left join llm_calls using (run_id, llm_call_id)
+    left join (from modelled_runs()) as modelled using (run_id)
+    where messages.direction = 'input'
+        and messages.part_type in ('text', 'tool_call_response')
+        and (llm_calls.seq = 1 or modelled.run_id is null and runs.agent_invocations < 2);
+
+-- work_results: what the tools of the runs gave back, as (run_id, text): results, or the words of an error. The answer of
+-- another agent is none, its tools' are; where nothing of that agent was traced, its answer is all there is.
+create or replace temp macro work_results() as table
+    select tool_calls.run_id, coalesce(tool_calls.result, tool_calls.error_message) as text
     from tool_calls
     inner join runs using (run_id)
     where not coalesce(tool_calls.is_handoff, false)
         and (not coalesce(tool_calls.is_agent_tool, false) or runs.agent_invocations < 2)
         and coalesce(tool_calls.result, tool_calls.error_message) is not null
     union all
-    select
-        messages.run_id,
-        'tool' as kind,
-        messages.response as text
-    from messages
-    anti join tool_calls using (run_id, tool_call_id)
-    where messages.direction = 'input'
-        and messages.part_type = 'tool_call_response'
-        and messages.is_new
-        and messages.response is not null
-        and messages.tool_call_id is not null
-    union all
-    select
-        run_id,
-        'document' as kind,
-        documents::varchar as text
+    select run_id, documents::varchar
     from retrievals
-    where documents is not null
-    union all
-    select
-        run_id,
-        'question' as kind,
-        question as text
-    from runs
-    where question is not null
-    union all
-    select
-        messages.run_id,
-        'question' as kind,
-        messages.text
-    from messages
-    inner join llm_calls using (run_id, llm_call_id)
-    where messages.role = 'user'
-        and messages.direction = 'input'
-        and messages.part_type = 'text'
-        and messages.is_new
-        and llm_calls.seq = 1
-    union all
-    select
-        run_id,
-        'given' as kind,
-        text
-    from messages
-    where role = 'system'
-        and part_type = 'text'
-        and is_new
-        and text is not null;
+    where documents is not null;
 
--- missing_sources: runs whose sources are not all known, as (run_id): a tool ran and its result was not captured or was cut,
--- a request shows no result, or a search shows no documents.
-create or replace temp macro missing_sources() as table
-    select run_id
-    from tool_calls
-    where not coalesce(is_handoff, false)
-        and not coalesce(is_agent_tool, false)
-        and (result is null and status = 'ok' or was_cut(result))
-    union
-    select run_id
-    from tool_requests
-    where outcome = 'no_result' and not coalesce(is_handoff, false)
-    union
-    select run_id
-    from retrievals
-    where documents is null and status is distinct from 'error';
-
--- source_numbers: the numbers in the sources of the runs, as (run_id, kind, figures, value, is_percent, sign): one row
--- per run, kind, meaning and unit. figures is the plain decimal without scale; value is never negative, sign is -1, 1 or,
--- where none is written, 0. Every different token is read once, whatever the number of runs that hold it.
-create or replace temp macro source_numbers() as table
-    with tokens as (
-        select distinct
-            run_id,
-            kind,
-            unnest(number_tokens(plain_text(text))) as token
-        from run_sources()
+-- run_sources: the texts that stand behind the answers of the runs, as (run_id, kind, text). Kinds:
+--   tool      results of tools and retrieved documents, of the run and of earlier turns: those that its first model was
+--             handed, else those of the ten runs before it in its session
+--   question  what the user said, in this turn and before
+--   history   earlier answers, but only where the conversation was handed on without its results
+--   given     system instructions
+-- What the model says in the run itself is never a source, nor are the arguments that it gives to tools.
+create or replace temp macro run_sources() as table
+    with handed as (
+        from first_inputs()
     ),
-    parsed as (
-        select
-            token,
-            pieces,
-            scale_factor(pieces.scale, pieces.currency) * exponent_factor(pieces.exponent)
-                * percent_factor(pieces.unit) as factor,
-            coalesce(unit_kind(pieces.unit, pieces.currency) = 'percent', false) as is_percent,
-            case when pieces.sign || pieces.inner_sign = '' then 0
-                when regexp_matches(pieces.sign || pieces.inner_sign, '[-−]') then -1 else 1 end as sign
-        from (select token, number_pieces(token) as pieces from (select distinct token from tokens))
-        where pieces.core <> ''
+    told as (
+        select handed.run_id, handed.response as text
+        from handed
+        anti join tool_calls using (run_id, tool_call_id)
+        where handed.response is not null and handed.tool_call_id is not null
     ),
-    meanings as (
-        select token, factor, is_percent, sign, unnest(source_readings(pieces)) as figures
-        from parsed
+    earlier_runs as (
+        select run_id, unnest(earlier) as earlier_run_id
+        from (
+            select run_id, list(run_id) over (
+                partition by session_id order by started_at, run_id rows between 10 preceding and 1 preceding
+            ) as earlier
+            from runs
+            where session_id is not null
+        )
+        where run_id not in (select run_id from told)
     )
-    select distinct
-        tokens.run_id,
-        tokens.kind,
-        meanings.figures,
-        meanings.figures::double * meanings.factor as value,
-        meanings.is_percent,
-        meanings.sign
-    from tokens
-    inner join meanings using (token);
+    select run_id, 'tool' as kind, text from work_results()
+    union all
+    select run_id, 'tool', text from told
+    union all
+    select earlier_runs.run_id, 'tool', results.text
+    from earlier_runs
+    inner join (from work_results()) as results on results.run_id = earlier_runs.earlier_run_id
+    union all
+    select run_id, 'question', question from runs where question is not null
+    union all
+    select run_id, 'question', text from handed where role = 'user' and text is not null
+    union all
+    select run_id, 'history', text
+    from handed
+    where role = 'assistant' and text is not null and run_id not in (select run_id from told)
+    union all
+    select distinct run_id, 'given', text
+    from messages
+    where role = 'system' and part_type = 'text' and text is not null;
+
+-- missing_sources: runs whose sources are not all known, as (run_id, reason): a tool ran and its result was not captured or
+-- was cut, a request shows no result, a search shows no documents; or no model's messages were captured, so that what was
+-- asked is unknown.
+create or replace temp macro missing_sources() as table
+    select run_id, min(reason) as reason
+    from (
+        select run_id, 'tool_results_not_captured' as reason
+        from tool_calls
+        where not coalesce(is_handoff, false)
+            and not coalesce(is_agent_tool, false)
+            and (result is null and status = 'ok' or was_cut(result))
+        union all
+        select run_id, 'tool_results_not_captured'
+        from tool_requests
+        where outcome = 'no_result' and not coalesce(is_handoff, false)
+        union all
+        select run_id, 'tool_results_not_captured'
+        from retrievals
+        where documents is null and status is distinct from 'error'
+        union all
+        select run_id, 'question_not_captured'
+        from runs
+        anti join (from modelled_runs()) as modelled using (run_id)
+        where question is null and llm_calls > 0
+    )
+    group by run_id;
+
+-- ungroundable: why the answer of a run cannot be compared with its sources; NULL when it can. `missing` is the run's reason
+-- in `missing_sources`; a question that is unknown does not matter where it is no source.
+create or replace temp macro ungroundable(run, claims, missing, is_strict) as
+    case
+        when run.final_answer is null then if(coalesce(run.has_content, false), 'no_answer', 'content_not_captured')
+        when coalesce(claims, 0) = 0 then 'no_claims'
+        when missing = 'question_not_captured' then if(is_strict, null, 'content_not_captured')
+        else missing
+    end;

@@ -48,8 +48,8 @@ create or replace temp macro number_pieces_pattern() as
     '^([\[,])?([-−+])?(' || currency_before() || ')?([-−+])?(' || number_core() || ')(' || number_exponent() || ')?('
     || number_scale() || ')?(' || number_unit() || ')?[-–—]?$';
 
--- link_pattern: an address on the web, as far as a space, a quote or an angle bracket.
-create or replace temp macro link_pattern() as '(?:(?i:https?|ftp|wss?|file)://|www\.)[^\s<>"\\]+';
+-- link_pattern: an address on the web, as far as a space, a quote, an angle bracket or a full-width mark.
+create or replace temp macro link_pattern() as '(?:(?i:https?|ftp|wss?|file)://|www\.)[^\s<>"`\\“”。，、）】」]+';
 
 create or replace temp macro month_names() as
     '(?i:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?'

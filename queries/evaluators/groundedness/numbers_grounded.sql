@@ -1,0 +1,118 @@
+-- /// evaluator
+-- id = "numbers_grounded"
+-- title = "Share of the numbers in the answer that the run had from somewhere"
+-- grain = "run"
+-- unit = "ratio"
+-- better = "higher"
+-- needs = ["content", "tool_results"]
+--
+-- [params.min_characters]
+-- type = "BIGINT"
+-- unit = "count"
+-- default = 3
+-- doc = "Digits and decimal point that a number needs, together, to be a claim: 18.5 and 711 are claims, 9 is none."
+--
+-- [params.years]
+-- type = "BOOLEAN"
+-- default = false
+-- doc = "Whether a bare 1900 to 2099 is a claim."
+--
+-- [params.strict]
+-- type = "BOOLEAN"
+-- default = false
+-- doc = "Only results of tools and documents support a claim: not the question, not instructions, not a calculation."
+-- ///
+--
+-- A claim is a number of the final answer; dates, times, versions, identifiers, addresses, list markers and code are none
+-- (`numbers_in`). It is supported by a number of a source within half a unit of the claim's last digit, after scaling: 4.2
+-- billion by 4200000000, 19.52% by 0.19524; 8,000 is not supported by 8,234. Else it may follow from two source or question
+-- numbers in one step (+, -, x, /, change in percent): that is reported as derived and counts as supported.
+-- NULL: there is no answer or no claim, or what the tools gave back was not captured whole. Not to be trusted for facts
+-- that hold no number, or where the right number stands for the wrong thing.
+with claims as (
+    select run_id, number.*, coalesce(number.unit = 'percent', false) as is_percent,
+        length(significant_digits(number.figures)) as digits
+    from (select run_id, unnest(numbers_in(final_answer)) as number from runs where final_answer is not null)
+    where length(number.figures) >= $min_characters and ($years or not number.is_year)
+),
+meanings as (
+    select run_id, start, figures, sign, is_percent, abs(value) as amount, half_unit as margin from claims
+    union all
+    select run_id, start, other_figures, sign, is_percent, other_figures::double * factor,
+        0.5 * power(10, -decimal_places(other_figures)) * factor
+    from claims where other_figures is not null
+),
+targets as (
+    select run_id, start, figures, sign, amount, margin, unnest([true, false]) as in_percent from meanings
+    union all
+    select run_id, start, figures, sign, if(is_percent, amount / 100, amount * 100),
+        if(is_percent, margin / 100, margin * 100), not is_percent
+    from meanings
+),
+sources as materialized (
+    select * from source_numbers() where not $strict or kind = 'tool'
+),
+matches as (
+    select distinct targets.run_id, targets.start, sources.value, sources.is_percent
+    from targets
+    inner join sources on sources.run_id = targets.run_id and sources.is_percent = targets.in_percent
+    where abs(sources.value - targets.amount) <= targets.margin * 1.000001
+        and (targets.sign = 0 or targets.sign = sources.sign or targets.sign + sources.sign = 1)
+        and (length(targets.figures) < 16 or significant_digits(targets.figures) = significant_digits(sources.figures))
+),
+unmatched as (
+    select * from claims anti join matches using (run_id, start) where not $strict
+),
+operands as (
+    select *, row_number() over (partition by run_id order by is_quoted desc, value desc, is_percent) as place
+    from (
+        select sources.run_id, sources.value, sources.is_percent,
+            bool_or(sources.kind = 'question' or matches.run_id is not null) as is_quoted
+        from sources
+        left join matches using (run_id, value, is_percent)
+        where sources.kind <> 'given' and sources.value > 0 and sources.run_id in (select run_id from unmatched)
+        group by all
+    )
+    qualify place <= 100
+),
+steps as (
+    select unmatched.run_id, unmatched.start, unmatched.value < 0 as is_negative, first.value as a, second.value as b,
+        number_word(first.value, first.is_percent) as a_word, number_word(second.value, second.is_percent) as b_word,
+        unnest(list_filter(steps_of(first.value, second.value, first.is_percent, second.is_percent, unmatched.is_percent,
+            unmatched.digits), lambda step: abs(step.result - abs(unmatched.value)) <= unmatched.half_unit * 1.000001)) as step
+    from unmatched
+    inner join operands as first using (run_id)
+    inner join operands as second on second.run_id = unmatched.run_id and second.place > first.place
+    where second.place <= operand_limit(unmatched.digits)
+),
+derivations as (
+    select run_id, start, min_by(
+        if(step.name = 'difference', if((a > b) = is_negative, b_word || ' - ' || a_word, a_word || ' - ' || b_word),
+            expression_of(step.name, a_word, b_word)), if(step.name in ('sum', 'difference', 'product'), 0, 1)) as expression
+    from steps group by run_id, start
+),
+verdicts as (
+    select claims.run_id, count(*) as claims, coalesce(list(struct_pack(text := text, start := start, "end" := "end")
+            order by start) filter (where matches.run_id is null and derivations.run_id is null), []) as unsupported,
+        coalesce(list(struct_pack(text := text, expression := expression) order by start)
+            filter (where derivations.run_id is not null), []) as derived
+    from claims
+    left join (select distinct run_id, start from matches) as matches using (run_id, start)
+    left join derivations using (run_id, start)
+    group by claims.run_id
+)
+select
+    runs.run_id,
+    case when reason is null then safe_ratio(claims - len(unsupported), claims) end as score_value,
+    reason as not_applicable_reason,
+    case when reason is null then format('{} of {} numbers in the answer are supported{}.', claims - len(unsupported), claims,
+        if(len(unsupported) > 0, '; not found: ' || list_aggregate(list_transform(unsupported, lambda claim: claim.text),
+            'string_agg', ', '), '')) end as explanation,
+    case when reason is null then to_json(struct_pack(claims := claims, unsupported := unsupported, derived := derived)) end
+        as evidence
+from (
+    select runs.run_id, verdicts.* exclude (run_id), ungroundable(runs, verdicts.claims, missing.reason, $strict) as reason
+    from runs
+    left join verdicts using (run_id)
+    left join (from missing_sources()) as missing using (run_id)
+) as runs;
