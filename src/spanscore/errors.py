@@ -4,6 +4,7 @@ SpanscoreError                  exit 4 unless a class below says otherwise
 ├── UsageError                  exit 2: a command or a setting is wrong
 ├── InputError                  exit 2: a path given for reading is missing or unreadable
 ├── EvaluatorInvalid            exit 2: an evaluator file, or a case of one, breaks its contract
+├── SuiteInvalid                exit 2: a suite file cannot be used
 ├── StatisticsInputError        exit 3: numbers that no figure can be made of
 ├── DecodeError                 exit 3: bytes that are not the OTLP they should be
 ├── CollectorError              exit 3: the collector could not do its work
@@ -44,6 +45,20 @@ class InputError(SpanscoreError):
 
 class EvaluatorInvalid(SpanscoreError):
     """An evaluator file, or a file with cases of one, breaks its contract.
+
+    Attributes:
+        problems: all that is wrong, each with its place and what to do.
+    """
+
+    exit_code = 2
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = tuple(problems)
+
+
+class SuiteInvalid(SpanscoreError):
+    """A suite file cannot be used.
 
     Attributes:
         problems: all that is wrong, each with its place and what to do.
