@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from spanscore import __version__
-from spanscore.cli import collect, demo, doctor, evaluate, evaluators, ingest, prices, rebuild, sql, traces
+from spanscore.cli import collect, demo, doctor, evaluate, evaluators, ingest, prices, rebuild, report, sql, traces
 from spanscore.cli.root import Root
 
 __all__ = ["app", "main"]
@@ -37,6 +37,7 @@ app.command("trace")(traces.trace)
 app.command("evaluate")(evaluate.evaluate)
 app.command("sql")(sql.sql)
 app.command("doctor")(doctor.doctor)
+app.command("report")(report.report)
 app.command("rebuild")(rebuild.rebuild)
 app.add_typer(evaluators.app, name="evaluators")
 app.add_typer(prices.app, name="prices")
