@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import statistics
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -105,7 +106,7 @@ def metric(evaluator: EvaluatorFacts, scores: Sequence[Score], *, runs: int) -> 
         title=evaluator.title,
         question=evaluator.question,
         grain=evaluator.grain,
-        median=median(values, confidence=CONFIDENCE).value if evaluator.unit not in _SHARES else None,
+        median=statistics.median(values) if values and evaluator.unit not in _SHARES else None,
         clusters=estimate.clusters,
         note=estimate.note,
         error=evaluator.error,

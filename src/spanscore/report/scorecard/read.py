@@ -323,10 +323,11 @@ def _evaluators(reader: _Scoped) -> list[EvaluatorFacts]:
 
 def _waiting_bytes(reader: _Scoped, spool: Path) -> int:
     """Bytes that were acknowledged and are not in the store yet."""
+    # Importing the collector takes longer than a small report.
+    if not spool.is_dir() or not any(spool.iterdir()):
+        return 0
     from spanscore.collector.slices import waiting
 
-    if not spool.is_dir():
-        return 0
     loaded = {row["segment"]: row["end_offset"] for row in read_rows(reader, "reports/spool_manifest.sql")}
     return sum(end - start for _, start, end in waiting(spool, loaded=loaded, synced={}))
 
