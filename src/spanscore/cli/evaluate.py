@@ -121,17 +121,22 @@ def split_words(values: list[str] | None) -> list[str]:
 
 
 def _suite_name(suite: str | None, store: Path) -> str | None:
-    if suite is None or not Path(suite).is_file():
-        return suite
     from importlib import import_module
 
     from spanscore.errors import UsageError
     from spanscore.store import Store
 
+    if suite is None:
+        return None
+    if not Path(suite).is_file():
+        if suite.endswith((".yaml", ".yml", ".json")) or "/" in suite:
+            raise UsageError(f"--suite `{suite}`: there is no such file.")
+        return suite
+
     try:
         load_suite = import_module("spanscore.bench.suites").load_suite
         store_suite = import_module("spanscore.store.cases").store_suite
-    except ImportError as error:
+    except (ImportError, AttributeError) as error:
         raise UsageError(f"--suite `{suite}`: this version of spanscore cannot read suite files.") from error
     loaded = load_suite(Path(suite))
     with Store.open(store) as opened:

@@ -29,7 +29,8 @@ def sql(
 ) -> None:
     """Ask the store anything in SQL, read only.
 
-    The SQL is that of DuckDB; one SELECT reads the store and reaches no file, network or setting.
+    The SQL is that of DuckDB; one SELECT reads the store and reaches no file, network or setting. It may call the
+    macros of evaluators, such as safe_ratio.
 
     JSON is one array of row objects: integers and decimals are exact, moments are ISO 8601 in UTC, nested and JSON
     columns are nested, and a number that is not finite is null.
@@ -41,13 +42,16 @@ def sql(
       spanscore sql -f question.sql --format csv --output answer.csv
       spanscore sql "from llm_calls" --format parquet --output llm_calls.parquet
     """
+    from spanscore.evaluate.session import EVALUATOR_MACROS
     from spanscore.report.result import write_parquet, write_result
     from spanscore.store import contained, read_session, run_arrow_query, run_query
+    from spanscore.store.evaluation import create_macros
 
     text = _query_text(query, file)
     if limit is None and output_format is Result.TABLE:
         limit = _TABLE_LIMIT
     with read_session(store, timeout_s=timeout) as session:
+        create_macros(session, EVALUATOR_MACROS)
         if output_format is Result.PARQUET:
             with contained(timeout):
                 table = run_arrow_query(session, text, limit=limit)

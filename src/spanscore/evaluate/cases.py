@@ -72,23 +72,27 @@ def run_case(case: Case, evaluator: Evaluator, empty: EvaluationSession) -> list
     """
     values = {evaluator.id: evaluator.bound(case.params)}
     tables = _with_cases_of_runs(case)
-    with empty.undone():
+    try:
         for table, rows in tables.items():
-            known = empty.columns(table)
-            unknown = sorted({name for row in rows for name in row} - known.keys())
-            if unknown:
-                raise EvaluatorInvalid(
-                    [f"{case.path}: given.{table}: there is no column `{name}`." for name in unknown]
-                )
-            try:
-                empty.fill(table, [{name: _given(row[name], known[name]) for name in row} for row in rows])
-            except QueryError as error:
-                raise EvaluatorInvalid([f"{case.path}: given.{table}: {error}"]) from error
+            _fill(case, table, rows, empty)
         empty.find_runs(Scope())
         evaluation = evaluate(empty, Catalogue((evaluator,)), scope=Scope(), values=values)
+    finally:
+        empty.clear(tables)
     if evaluation.failed:
         return [f"{case.path}: the evaluator failed: {evaluation.failed[0].error}"]
     return [f"{case.path}: {text}" for text in _differences(case, evaluator, evaluation.scores.to_pylist())]
+
+
+def _fill(case: Case, table: str, rows: Sequence[Mapping[str, Any]], empty: EvaluationSession) -> None:
+    known = empty.columns(table)
+    unknown = sorted({name for row in rows for name in row} - known.keys())
+    if unknown:
+        raise EvaluatorInvalid([f"{case.path}: given.{table}: there is no column `{name}`." for name in unknown])
+    try:
+        empty.fill(table, [{name: _given(row[name], known[name]) for name in row} for row in rows])
+    except QueryError as error:
+        raise EvaluatorInvalid([f"{case.path}: given.{table}: {error}"]) from error
 
 
 def check_cases(

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-# A query over the few rows of a case that takes longer will not end.
-_TIMEOUT_S = 60.0
+# An evaluator that takes longer over the few rows of a case will not end.
+_TIMEOUT_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)

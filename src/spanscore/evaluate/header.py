@@ -201,7 +201,7 @@ class _Header:
             return tomllib.loads("\n".join(self.lines))
         except tomllib.TOMLDecodeError as error:
             place = _TOML_PLACE.search(str(error))
-            line = self.offset + (int(place[1]) - 1 if place else len(self.lines))
+            line = self.offset + (int(place[1]) if place else len(self.lines)) - 1
             reason = _TOML_PLACE.sub("", str(error))
             raise EvaluatorInvalid([f"{self.path}:{line}: the header is not TOML: {reason}."]) from error
 
@@ -212,7 +212,7 @@ class _Header:
             heading = re.fullmatch(r"\s*\[([^\[\]]+)\]\s*(#.*)?", line)
             if heading:
                 current = heading[1].replace(" ", "").replace('"', "")
-                if key == "" and current == table:
+                if key == "" and f"{current}.".startswith(f"{table}."):
                     return number
             elif key and current == table and re.match(rf"\s*\"?{re.escape(key)}\"?\s*[=.]", line):
                 return number

@@ -32,13 +32,13 @@ DEFAULT_TIMEOUT_S = 60.0
 _RUNS_SIDE_BY_SIDE = 20_000
 
 _VIOLATIONS = {
-    "keyless": "rows have no key",
-    "out_of_scope": "rows score what is not in scope",
-    "not_finite": "scores are not finite numbers; guard the denominator with `safe_ratio`",
-    "no_reason": "rows have neither a score nor a `not_applicable_reason`",
-    "needless_reason": "rows have a score and a `not_applicable_reason`",
-    "not_boolean": "scores are neither 1 nor 0, and the unit is boolean",
-    "repeated": "subjects have more than one row",
+    "keyless": "a row has no key",
+    "out_of_scope": "a row scores what is not in scope",
+    "not_finite": "a score is no finite number; guard the denominator with `safe_ratio`",
+    "no_reason": "a row has neither a score nor a `not_applicable_reason`",
+    "needless_reason": "a row has both a score and a `not_applicable_reason`",
+    "not_boolean": "a score is neither 1 nor 0, and the unit is boolean",
+    "repeated": "a subject has more than one row",
 }
 
 
@@ -125,11 +125,9 @@ def evaluate(
     outcomes = _outcomes(evaluators, {i: answer for i, answer in enumerate(answers) if not isinstance(answer, str)})
     violations = session.query("violations", {"outcomes": outcomes, "evaluated": _evaluated(evaluators)})
     for row in violations.to_pylist():
-        example = "" if row["example"] is None else f" (such as `{row['example']}`)"
-        errors.setdefault(
-            row["evaluator_index"],
-            f"{evaluators[row['evaluator_index']].path}: {row['n']} {_VIOLATIONS[row['kind']]}{example}.",
-        )
+        example = "" if row["example"] is None else f", such as `{row['example']}`"
+        text = f"{_VIOLATIONS[row['kind']]} ({row['n']} of them{example})."
+        errors.setdefault(row["evaluator_index"], f"{evaluators[row['evaluator_index']].path}: {text}")
     scored = session.query("scored", {"outcomes": outcomes}, {"failed": list(errors)})
     summaries = {row["evaluator_index"]: row for row in session.query("summary", {"scored": scored}).to_pylist()}
     results = [

@@ -9,14 +9,13 @@ from rich.text import Text
 from spanscore.report import figures
 from spanscore.report.documents import print_json
 from spanscore.report.tables import Column, grid
-from spanscore.report.terminal import console, error_console, plain, shorten
+from spanscore.report.terminal import console, error_console, plain
 
 if TYPE_CHECKING:
     from spanscore.evaluate import Evaluation, Result
     from spanscore.store.scores import ScoreCounts
 
 SCHEMA_VERSION = 1
-_ERROR_LIMIT = 300
 _REASONS_SHOWN = 2
 
 
@@ -31,8 +30,8 @@ def print_evaluation(evaluation: Evaluation, counts: ScoreCounts, form: str) -> 
     if rows:
         out.print(grid(rows, _COLUMNS, width=out.width))
     out.print(
-        f"{figures.count(n_runs)} run{'' if n_runs == 1 else 's'} evaluated; {figures.count(counts.written)} scores "
-        f"written, {figures.count(counts.unchanged)} as before.",
+        f"{figures.count(n_runs)} run{'' if n_runs == 1 else 's'} evaluated; {figures.count(counts.written)} "
+        f"score{'' if counts.written == 1 else 's'} written, {figures.count(counts.unchanged)} as before.",
         soft_wrap=True,
     )
     notes = error_console()
@@ -110,7 +109,7 @@ def score(value: float, unit: str | None) -> str:
 def _reasons(row: dict[str, Any]) -> str:
     result: Result = row["result"]
     if result.error is not None:
-        return shorten(result.error, _ERROR_LIMIT)
+        return "(the error stands below)"
     parts = [f"{figures.count(n)} {reason}" for reason, n in result.not_applicable.items()]
     more = len(parts) - _REASONS_SHOWN
     return ", ".join(parts[:_REASONS_SHOWN]) + (f", {more} more" if more > 0 else "")
@@ -120,5 +119,5 @@ _COLUMNS = (
     Column("evaluator", lambda row: row["result"].id, style="cyan"),
     Column("mean", _mean, right=True),
     Column("scored", _scored, right=True),
-    Column("not applicable", _reasons, flexible=True, limit=_ERROR_LIMIT),
+    Column("not applicable", _reasons, flexible=True),
 )

@@ -21,7 +21,7 @@ from spanscore.store.query import Column
 from spanscore.store.session import ReadSession, read_session
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import pyarrow as pa
 
@@ -98,8 +98,7 @@ class EvaluationSession:
             scope: which runs.
             macros: files of `queries/macros`, without `.sql`.
         """
-        for name in macros:
-            self._connection.execute(read_query(f"macros/{name}.sql"))
+        create_macros(self._session, macros)
         self.find_runs(scope)
         for table, condition in _conditions(scope):
             self._connection.execute(
@@ -188,14 +187,25 @@ class EvaluationSession:
         ).fetchall()
         return dict(rows)
 
+    def clear(self, tables: Iterable[str]) -> None:
+        """Deletes all rows of these tables of an empty store."""
+        for table in tables:
+            self._connection.execute(f"delete from {_DATABASE}.main.{table}")
+
     @contextmanager
-    def undone(self) -> Iterator[None]:
-        """Takes back everything that is written in the body."""
-        self._connection.begin()
+    def read_only(self) -> Iterator[None]:
+        """Refuses every write in the body: a store in memory is not read only by itself."""
+        self._connection.execute("begin transaction read only")
         try:
             yield
         finally:
             self._connection.rollback()
+
+
+def create_macros(session: ReadSession, names: Sequence[str]) -> None:
+    """Creates the macros in these files of `queries/macros`, for this session only."""
+    for name in names:
+        session.connection.execute(read_query(f"macros/{name}.sql"))
 
 
 @contextmanager
@@ -264,5 +274,7 @@ def _as_column(place: str, kind: str) -> str:
         return f"{place}::json::variant"
     if kind == "MAP(VARCHAR, VARIANT)":
         entries = f"map_entries({place}::json::map(varchar, json))"
-        return f"map_from_entries(list_transform({entries}, lambda e: struct_pack(k := e.key, v := e.value::variant)))"
+        # A whole number is BIGINT in the attributes of a span; JSON would make it UBIGINT.
+        value = "if(json_type(e.value) = 'UBIGINT', e.value::bigint::variant, e.value::variant)"
+        return f"map_from_entries(list_transform({entries}, lambda e: struct_pack(k := e.key, v := {value})))"
     return f"{place}::{kind}"
