@@ -97,7 +97,7 @@ create or replace temp macro missing_sources() as table
         from tool_calls
         where not coalesce(is_handoff, false)
             and not coalesce(is_agent_tool, false)
-            and (result is null and status = 'ok' or was_cut(result))
+            and (result is null and coalesce(status, 'ok') = 'ok' or was_cut(result))
         union all
         select run_id, 'tool_results_not_captured'
         from tool_requests

@@ -23,8 +23,8 @@ create or replace temp macro number_core() as
 
 -- number_exponent: e6, × 10^6, *10**6, ×10⁶.
 create or replace temp macro number_exponent() as
-    '(?:[eE][-+]?\d{1,3}|' || space_class() || '?[×x*·⋅]' || space_class()
-    || '?10(?:\^\{?[-−+]?\d{1,3}\}?|\*\*[-+]?\d{1,3}|⁻?[⁰¹²³⁴-⁹]{1,3}))';
+    '(?:[eE][-+]?\d{1,3}\b|' || space_class() || '?[×x*·⋅]' || space_class()
+    || '?10(?:\^\{[-−+]?\d{1,3}\}|\^[-−+]?\d{1,3}\b|\*\*[-+]?\d{1,3}\b|⁻?[⁰¹²³⁴-⁹]{1,3}))';
 
 -- number_scale: a word or a letter that multiplies. A single letter must touch the digits: 5k, not 5 k.
 create or replace temp macro number_scale() as
@@ -81,14 +81,14 @@ create or replace temp macro word_with_digits() as
 create or replace temp macro digits_with_letters() as
     number_prefix() || '\d+(?:[.,''’]\d+)*' || letter_class() || word_class() || '*(?:[-.]' || word_class() || '+)*';
 
--- number_token_pattern: the next thing that holds a digit. The order of the alternatives decides; a number with a unit comes
--- before digits that run into letters, and those before a number without. A hyphen behind a number is taken with it, so that
+-- number_token_pattern: the next thing that holds a digit. The order of the alternatives decides; a number with a unit
+-- or an exponent comes before digits that run into letters, and those before a number without. A hyphen behind a number is taken with it, so that
 -- the second number of 100-200 is not negative.
 create or replace temp macro number_token_pattern() as
     link_pattern() || '|' || time_patterns() || '|' || identifier_patterns()
-    || '|' || number_prefix() || number_core() || number_exponent() || '?(?:' || number_scale() || number_unit() || '?|'
-    || number_unit() || ')|' || digits_with_letters()
-    || '|' || number_prefix() || number_core() || number_exponent() || '?\b[-–—]?|' || word_with_digits() || '|\.{2,}';
+    || '|' || number_prefix() || number_core() || '(?:' || number_exponent() || '(?:' || number_scale() || ')?(?:' || number_unit()
+    || ')?|' || number_scale() || '(?:' || number_unit() || ')?|' || number_unit() || ')|' || digits_with_letters()
+    || '|' || number_prefix() || number_core() || '\b[-–—]?|' || word_with_digits() || '|\.{2,}';
 
 -- claim_token_pattern: the same in an answer, where code, list markers (1. and 2)) and citation marks ([1]) are passed over.
 create or replace temp macro claim_token_pattern() as

@@ -85,7 +85,7 @@ create or replace temp macro numbers_in(value) as (
                         )
                     )
                 )
-                where place > 1 and pieces.core <> ''
+                where place > 1 and pieces.core <> '' and not regexp_matches(pieces.core || pieces.unit, '^(?:19|20)\d0s$')
             )
         )
         where len(member.readings) > 0

@@ -44,3 +44,15 @@ create or replace temp macro source_urls() as table
         select distinct run_id, kind, unnest(regexp_extract_all(plain_text(text), link_pattern())) as link
         from run_sources()
     );
+
+-- retrieved_urls: the links that tools fetched or gave back in the runs, as (run_id, normalized).
+create or replace temp macro retrieved_urls() as table
+    select distinct run_id, normalized_url(trimmed_link(link)) as normalized
+    from (
+        select distinct run_id, unnest(regexp_extract_all(plain_text(text), link_pattern())) as link
+        from work_results()
+        union
+        select distinct run_id, unnest(regexp_extract_all(plain_text(arguments::varchar), link_pattern()))
+        from tool_calls
+        where status = 'ok' and not coalesce(is_handoff, false) and not coalesce(is_agent_tool, false)
+    );
