@@ -18,7 +18,7 @@ from benchmarks.figures import Figure, seconds
 from spanscore.ingest import ingest_files
 from spanscore.otlp import decode_traces
 
-RUNS, SPANS_PER_RUN, RUNS_PER_REQUEST = 2_000, 10, 50
+RUNS, SPANS_PER_RUN, RUNS_PER_REQUEST = 20_000, 10, 50
 REQUESTS_PER_INSERT = 8  # about 8 MB, as much as a chunk of a file
 SEED = 20261129
 START_NS = 1_790_000_000_000_000_000
@@ -32,9 +32,9 @@ def measure() -> list[Figure]:
     with tempfile.TemporaryDirectory() as folder:
         capture = Path(folder) / "traces.pb"
         capture.write_bytes(b"".join(len(request).to_bytes(4, "big") + request for request in requests))
-        floor_s = seconds(lambda: _floor(requests, Path(folder) / "floor.duckdb"), rounds=2)
-        stores = iter(range(2))
-        ingest_s = seconds(lambda: ingest_files([capture], Path(folder) / f"store-{next(stores)}"), rounds=2)
+        floor_s = seconds(lambda: _floor(requests, Path(folder) / "floor.duckdb"), rounds=1)
+        stores = iter(range(1))
+        ingest_s = seconds(lambda: ingest_files([capture], Path(folder) / f"store-{next(stores)}"), rounds=1)
     ratio = floor_s / ingest_s
     return [
         Figure("size of a span", sum(map(len, requests)) / spans, "B"),

@@ -9,8 +9,8 @@ with logs as (
         attributes,
         coalesce(nullif(time_unix_nano, 0), observed_time_unix_nano) as at_ns,
         try_cast(attribute_text(attributes['event.sequence']) as bigint) as sequence
-    from log_records
-    where trace_id in (select trace_id from batch_traces) and starts_with(scope_name, 'com.anthropic.claude_code')
+    from raw_logs
+    where starts_with(scope_name, 'com.anthropic.claude_code')
 ),
 tool_ids as (
     select batch_spans.s, batch_spans.scope_name, batch_spans.trace_id, batch_attributes.value as tool_use_id

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # Problems whose place is remembered; every one of them is counted.
 PROBLEMS_KEPT = 20
 # A batch is loaded in one transaction once it holds this many spans and log records, or chunks [count].
-BATCH_ROWS = 5_000
+BATCH_ROWS = 20_000
 BATCH_FILES = 500
 
 

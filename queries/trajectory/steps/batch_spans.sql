@@ -22,7 +22,7 @@ with numbered as (
         resource_id,
         lower(coalesce(scope_name, '')) as scope_name,
         coalesce(dropped_attributes_count, 0) as dropped_attributes_count
-    from spans
+    from raw_spans as spans
     inner join batch_traces on batch_traces.trace_id = spans.trace_id
 )
 select

@@ -18,7 +18,7 @@ with recorded as (
             'id', attribute_text(span_events.attributes['id']),
             'finish_reason', attribute_text(span_events.attributes['finish_reason'])
         ) as body
-    from span_events
+    from raw_events as span_events
     inner join batch_spans using (trace_id, span_id)
     where span_events.name in ('gen_ai.system.message', 'gen_ai.user.message', 'gen_ai.assistant.message',
         'gen_ai.tool.message', 'gen_ai.choice')
@@ -30,7 +30,7 @@ with recorded as (
         0,
         log_records.log_record_id,
         case when variant_typeof(log_records.body) like 'OBJECT%' then log_records.body::json end
-    from log_records
+    from raw_logs as log_records
     inner join batch_spans using (trace_id, span_id)
     where coalesce(log_records.event_name, attribute_text(log_records.attributes['event.name'])) in ('gen_ai.system.message',
         'gen_ai.user.message', 'gen_ai.assistant.message', 'gen_ai.tool.message', 'gen_ai.choice')

@@ -38,7 +38,7 @@ handed as (
 ),
 logs as (
     select traces.run_id, md5(string_agg(log_records.log_record_id, ',' order by log_records.log_record_id)) as fingerprint
-    from log_records
+    from raw_logs as log_records
     inner join (select distinct run_id, trace_id from run_spans) as traces using (trace_id)
     group by traces.run_id
 ),

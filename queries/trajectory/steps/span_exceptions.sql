@@ -8,7 +8,7 @@ with recorded as (
         span_events.time_unix_nano as at_ns,
         attribute_text(span_events.attributes['exception.type']) as type,
         attribute_text(span_events.attributes['exception.message']) as message
-    from span_events
+    from raw_events as span_events
     inner join batch_spans using (trace_id, span_id)
     where span_events.name = 'exception' or span_events.name like '%.exception'
     union all
@@ -17,7 +17,7 @@ with recorded as (
         coalesce(log_records.time_unix_nano, log_records.observed_time_unix_nano),
         attribute_text(log_records.attributes['exception.type']),
         attribute_text(log_records.attributes['exception.message'])
-    from log_records
+    from raw_logs as log_records
     inner join batch_spans using (trace_id, span_id)
     where coalesce(log_records.event_name, attribute_text(log_records.attributes['event.name'])) like '%exception'
 )

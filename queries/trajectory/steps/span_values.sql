@@ -5,17 +5,15 @@
 create or replace temp table batch_attributes as
 with entries as (
     select trace_id, span_id, 0 as rank, unnest(map_entries(attributes)) as entry
-    from spans
-    where trace_id in (select trace_id from batch_traces)
+    from raw_spans
     union all
     select trace_id, span_id, 100, unnest(map_entries(attributes))
-    from span_events
-    where trace_id in (select trace_id from batch_traces) and name = 'gen_ai.client.inference.operation.details'
+    from raw_events
+    where name = 'gen_ai.client.inference.operation.details'
     union all
     select trace_id, span_id, 100, unnest(map_entries(attributes))
-    from log_records
-    where trace_id in (select trace_id from batch_traces)
-        and coalesce(event_name, attributes['event.name']::varchar) = 'gen_ai.client.inference.operation.details'
+    from raw_logs
+    where coalesce(event_name, attributes['event.name']::varchar) = 'gen_ai.client.inference.operation.details'
 )
 select
     batch_spans.s,
@@ -38,9 +36,8 @@ select
     attribute_text(event.entry.value) as value
 from (
     select trace_id, span_id, name, unnest(map_entries(attributes)) as entry
-    from span_events
-    where trace_id in (select trace_id from batch_traces)
-        and name in (select split_part(key, '|', 1) from attribute_map where contains(key, '|'))
+    from raw_events
+    where name in (select split_part(key, '|', 1) from attribute_map where contains(key, '|'))
 ) as event
 inner join batch_spans using (trace_id, span_id)
 where event.name || '|' || event.entry.key in (select key from attribute_map);

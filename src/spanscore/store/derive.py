@@ -1,15 +1,21 @@
 """From raw spans to trajectories: runs the SQL of `queries/trajectory` over the traces that changed.
 
-What a span means is written in `queries/`; here is only the order of the steps, the size of a batch and the transaction.
-Every step is set-based. A batch is one transaction: the rows of its traces are replaced together with their removal from
-`pending_traces`, so a crash leaves a trace either as it was or as it should be, and still pending in the first case.
+What a span means is written in `queries/`; here is only the order of the steps, the size of a batch and the transactions.
+Every step is set-based. The pending traces are dealt into batches, each derived in a transaction of its own, several at a time
+where there are processors for it; a last transaction joins what turned out to belong together and takes the traces off
+`pending_traces`. A crash in between leaves them pending, and deriving them again gives the same rows.
 """
+
+from __future__ import annotations
 
 import csv
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import cache
 
 import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from spanscore.store.prices import install_prices, price_calls
 from spanscore.store.queries import query_path, read_query
@@ -17,8 +23,11 @@ from spanscore.store.queries import query_path, read_query
 MODEL_VERSION = 1
 """Raise it when a change of `queries/` changes what the trajectory tables hold: stores are then derived again."""
 
-BATCH_SPANS = 40_000
+BATCH_SPANS = 20_000
 """Spans derived in one batch [spans]: bounds memory; a trace and those it is joined with are never split."""
+
+ROUND_SPANS = 2_000_000
+"""Spans that are dealt into batches at a time [spans]."""
 
 MACROS = ("json", "words", "notation", "messages", "parts", "errors")
 """Files of `queries/macros`, in the order in which they use each other."""
@@ -78,86 +87,143 @@ STEPS = (
     "publish_runs",
     "publish_messages",
     "publish_findings",
-    "trace_edges",
+    "open_conversations",
 )
 """Files of `queries/trajectory/steps` after the attributes are read, in the order in which they use each other."""
 
 
 def install(con: duckdb.DuckDBPyConnection) -> None:
-    """Creates the trajectory tables, and on this connection the macros and the attribute map that the steps use."""
-    for name in MACROS:
-        con.execute(read_query(f"macros/{name}.sql"))
-    con.execute(
-        "create or replace temp table attribute_map as "
-        "select column_name, priority::integer as priority, key, path, scope, unit from read_csv(?, header = true,"
-        " nullstr = '', columns = {'column_name': 'varchar', 'priority': 'varchar', 'key': 'varchar', 'path': 'varchar',"
-        " 'scope': 'varchar', 'unit': 'varchar', 'note': 'varchar'})",
-        [str(query_path("conventions/attributes.csv"))],
-    )
-    install_prices(con)
+    """Creates the trajectory tables where they are missing."""
     for table in DERIVED_FILES:
         con.execute(read_query(f"trajectory/tables/{table}.sql"))
+    install_prices(con)
 
 
-@cache
-def canonical_columns() -> tuple[str, ...]:
-    """The canonical columns of the attribute map, in the order of the file."""
-    with query_path("conventions/attributes.csv").open(encoding="utf-8", newline="") as file:
-        return tuple(dict.fromkeys(row["column"] for row in csv.DictReader(file)))
+def install_macros(con: duckdb.DuckDBPyConnection) -> None:
+    """Creates, on this connection alone, the macros and the attribute map that the steps use."""
+    for name in MACROS:
+        con.execute(read_query(f"macros/{name}.sql"))
+    con.register("attribute_map", _attribute_map())
 
 
-def derive(con: duckdb.DuckDBPyConnection, progress: Callable[[int, int], None] | None = None) -> int:
-    """Rebuilds the trajectory rows of every pending trace.
+def derive(
+    con: duckdb.DuckDBPyConnection,
+    progress: Callable[[int, int], None] | None = None,
+    *,
+    workers: int | None = None,
+    round_spans: int = ROUND_SPANS,
+) -> int:
+    """Rebuilds the trajectory rows of the pending traces.
 
     Args:
-        con: a read-write connection on which `install` ran.
+        con: a read-write connection to a store whose tables `install` made.
         progress: called after each batch with the traces done and the traces there were [traces].
+        workers: batches derived at a time; None = one per DuckDB thread.
+        round_spans: how many spans to deal into batches before looking at `pending_traces` again [spans].
 
     Returns:
         How many traces were derived [traces].
     """
     total = _count(con, "select count(*) from pending_traces")
     done = 0
-    while _take_batch(con):
+    while (taken := _take_round(con, round_spans)).num_rows:
+        batches = [
+            taken.filter(pc.equal(taken["batch"], batch)).select(["trace_id", "group_id"])
+            for batch in pc.unique(taken["batch"]).to_pylist()
+        ]
+        with ThreadPoolExecutor(max_workers=min(len(batches), workers or _threads(con))) as pool:
+            derived = [pool.submit(_derive_batch, con.cursor(), batch) for batch in batches]
+            for future in as_completed(derived):
+                done += future.result()
+                if progress is not None:
+                    progress(min(done, total), total)
+        _end_round(con, taken)
+    return done
+
+
+def _take_round(con: duckdb.DuckDBPyConnection, round_spans: int) -> pa.Table:
+    query = read_query("trajectory/steps/take_round.sql")
+    parameters = {"batch_spans": BATCH_SPANS, "round_spans": round_spans}
+    return con.sql(query, params=parameters).to_arrow_table()
+
+
+def _derive_batch(con: duckdb.DuckDBPyConnection, traces: pa.Table) -> int:
+    """Replaces the rows of the traces; returns how many traces there were."""
+    with con:
+        install_macros(con)
+        con.register("taken_traces", traces)
+        con.execute("create or replace temp table batch_traces as from taken_traces")
         con.begin()
         try:
-            _derive_batch(con)
-            con.execute("delete from pending_traces where trace_id in (select trace_id from batch_traces)")
-            con.execute("insert into pending_traces select trace_id from reopened_traces")
+            _read_attributes(con)
+            _forget(con)
+            for step in STEPS:
+                _run(con, f"trajectory/steps/{step}.sql")
+                if step == "calls_to_price":
+                    price_calls(con)
             con.commit()
         except BaseException:
             con.rollback()
             raise
-        done += _count(con, "select count(*) from batch_traces")
-        if progress is not None:
-            progress(min(done, total), total)
-    return done
+    return traces.num_rows
 
 
-def _take_batch(con: duckdb.DuckDBPyConnection) -> bool:
-    con.execute(read_query("trajectory/steps/take_batch.sql"), {"batch_spans": BATCH_SPANS})
-    return _count(con, "select count(*) from batch_traces") > 0
-
-
-def _derive_batch(con: duckdb.DuckDBPyConnection) -> None:
+def _read_attributes(con: duckdb.DuckDBPyConnection) -> None:
+    _run(con, "trajectory/steps/batch_rows.sql")
     _run(con, "trajectory/steps/batch_spans.sql")
     _run(con, "trajectory/steps/span_values.sql")
     for convention in CONVENTIONS:
         _run(con, f"conventions/{convention}.sql")
     _run(con, "trajectory/steps/span_facts.sql")
     con.execute(_pivot())
+
+
+def _forget(con: duckdb.DuckDBPyConnection) -> None:
+    """Deletes what an earlier derivation of these traces left; a trace that left rows left a run or a finding."""
+    traces = "(select trace_id from batch_traces)"
+    for table in ("runs", "findings"):
+        if _count(con, f"select count(*) from {table} where trace_id in {traces}"):
+            break
+    else:
+        return
     for table in TABLES:
-        con.execute(f"delete from {table} where trace_id in (select trace_id from batch_traces)")
-    for step in STEPS:
-        _run(con, f"trajectory/steps/{step}.sql")
-        if step == "calls_to_price":
-            price_calls(con)
+        con.execute(f"delete from {table} where trace_id in {traces}")
+
+
+def _end_round(con: duckdb.DuckDBPyConnection, taken: pa.Table) -> None:
+    """Joins traces of one run, takes the round off `pending_traces` and puts back what has to be derived together."""
+    con.register("round_traces", taken)
+    con.begin()
+    try:
+        _run(con, "trajectory/steps/trace_edges.sql")
+        con.execute("delete from pending_traces where trace_id in (select trace_id from round_traces)")
+        con.execute("insert into pending_traces select trace_id from reopened_traces")
+        con.commit()
+    except BaseException:
+        con.rollback()
+        raise
+    finally:
+        con.unregister("round_traces")
+
+
+@cache
+def _attribute_map() -> pa.Table:
+    """The attribute map of `queries/conventions`: which key gives which column, in what order."""
+    with query_path("conventions/attributes.csv").open(encoding="utf-8", newline="") as file:
+        rows = [{key: value or None for key, value in row.items()} for row in csv.DictReader(file)]
+    return pa.table(
+        {
+            "column_name": [row["column"] for row in rows],
+            "priority": pa.array([int(row["priority"] or 0) for row in rows], pa.int32()),
+            **{name: pa.array([row[name] for row in rows], pa.string()) for name in ("key", "path", "scope", "unit")},
+        }
+    )
 
 
 @cache
 def _pivot() -> str:
     """SQL that turns `span_values` into one row per span with every canonical column, in the order of the map."""
-    columns = canonical_columns()
+    columns = tuple(dict.fromkeys(_attribute_map()["column_name"].to_pylist()))
     listed = ", ".join(f"'{column}'" for column in columns)
     return (
         "create or replace temp table span_facts as select batch_spans.s, "
@@ -173,3 +239,7 @@ def _run(con: duckdb.DuckDBPyConnection, name: str) -> None:
 
 def _count(con: duckdb.DuckDBPyConnection, query: str) -> int:
     return int(con.execute(query).fetchall()[0][0])
+
+
+def _threads(con: duckdb.DuckDBPyConnection) -> int:
+    return _count(con, "select current_setting('threads')")

@@ -1,6 +1,5 @@
--- The next pending traces with all the traces that they share a run with, up to a number of spans, at least one run.
--- `group_id`: the first trace of the run.
-create or replace temp table batch_traces as
+-- The pending traces of a round with all the traces that they share a run with, dealt into batches of about $batch_spans spans;
+-- at most $round_spans in all, but at least one run. `group_id`: the first trace of the run.
 with recursive reachable as (
     select trace_id as start_id, trace_id
     from pending_traces
@@ -27,15 +26,18 @@ groups as (
     select
         start_id,
         arg_min(trace_id, (start_ns, trace_id)) as group_id,
-        sum(n) as n
+        sum(n) as n,
+        min(start_ns) as start_ns
     from sized
     group by start_id
 ),
 ordered as (
-    select *, coalesce(sum(n) over (order by start_id rows between unbounded preceding and 1 preceding), 0) as before
+    select
+        *,
+        coalesce(sum(n) over (order by start_ns, start_id rows between unbounded preceding and 1 preceding), 0) as before
     from groups
 )
-select sized.trace_id, ordered.group_id
+select sized.trace_id, ordered.group_id, (ordered.before // $batch_spans)::integer as batch
 from sized
 inner join ordered using (start_id)
-where ordered.before < $batch_spans;
+where ordered.before < $round_spans;
