@@ -1,8 +1,8 @@
 """What a capture's truth says, beside what spanscore derived from the capture.
 
-Each capture is NAME.jsonl[.gz] (and NAME.logs.jsonl[.gz]) with NAME.truth.json, what the program really did: taken from the
-scripted model server and the tools themselves, never from the spans. A fact is `right`, `wrong` (a value that is not the truth)
-or `missing` (NULL, no row). Wrong is worse than missing.
+Each capture is NAME.jsonl[.gz] (and NAME.logs.jsonl[.gz]) with NAME.truth.json, what the program really did: taken from
+the scripted model server and the tools themselves, never from the spans. A fact is `right`, `wrong` (a value that is
+not the truth) or `missing` (NULL, no row). Wrong is worse than missing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Derives the captures and shows, or writes, the verdict of every fact: `python -m tests.corpus.table [CORPUS_DIR …]`."""
+"""Derives the captures, shows and writes the verdict of every fact: `python -m tests.corpus.table [CORPUS_DIR …]`."""
 
 from __future__ import annotations
 

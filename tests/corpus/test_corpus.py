@@ -1,7 +1,7 @@
 """The trajectories derived from real captures, against what really happened.
 
-`expected.json` holds the verdict of every fact of every capture. A right fact that turns is a failure; so is a fact that becomes
-wrong. Facts that became right: write the file anew with `python -m tests.corpus.table`.
+`expected.json` holds the verdict of every fact of every capture. A right fact that turns is a failure; so is a fact
+that becomes wrong. Facts that became right: write the file anew with `python -m tests.corpus.table`.
 """
 
 from __future__ import annotations
@@ -82,8 +82,14 @@ def test_a_fact_that_turns_is_seen() -> None:
 
 def test_verdicts_tell_wrong_from_missing() -> None:
     truth = {
-        "turns": [{"input": "q"}], "final_answer": "a", "ended_in_error": False, "tool_calls": [], "agents": ["main"],
-        "handoffs": [], "llm_calls": {"succeeded": 1}, "session_id": None,
+        "turns": [{"input": "q"}],
+        "final_answer": "a",
+        "ended_in_error": False,
+        "tool_calls": [],
+        "agents": ["main"],
+        "handoffs": [],
+        "llm_calls": {"succeeded": 1},
+        "session_id": None,
         "usage_total": {"input": 1, "output": 1, "cached": 0, "reasoning": 0},
     }
     stated = facts(Capture("folder", "name", (), truth), derived(_NoRows()))

@@ -1,4 +1,4 @@
-"""The order in which spans and log records arrive, and how they are batched, never changes what is derived from them."""
+"""The order in which spans and log records arrive, and how they are batched, never changes what is derived."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from spanscore.store.derive import TABLES
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 
-# One run in a trace, calls that are a trace each, message hops over many traces, content in logs, nesting that was lost.
+# One run in a trace, a trace for each call, message hops over many traces, content in logs, nesting that was lost.
 CAPTURES = (
     "openai-genai/multi_handoff",
     "openai-otelv2legacy/session",
@@ -60,7 +60,8 @@ def derived(requests: list[tuple[bool, bytes]], derive_after: set[int]) -> dict[
                 store.derive()
         store.derive()
         return {
-            table: sorted(map(repr, store.connection.execute(f'select * from "{table}"').fetchall())) for table in TABLES
+            table: sorted(map(repr, store.connection.execute(f'select * from "{table}"').fetchall()))
+            for table in TABLES
         }
 
 

@@ -1,8 +1,8 @@
 """From raw spans to trajectories: runs the SQL of `queries/trajectory` over the traces that changed.
 
-What a span means is written in `queries/`; here is only the order of the steps, the size of a batch and the transactions.
-Every step is set-based. The pending traces are dealt into batches, each derived in a transaction of its own, several at a time
-where there are processors for it; a last transaction joins what turned out to belong together and takes the traces off
+What a span means is written in `queries/`; here is only the order of the steps, the size of a batch and the
+transactions. Every step is set-based. The pending traces are dealt into batches, each derived in a transaction of its
+own, several at a time where there are processors for it; a last transaction joins what turned out to belong together and takes the traces off
 `pending_traces`. A crash in between leaves them pending, and deriving them again gives the same rows.
 """
 
@@ -165,7 +165,7 @@ def _derive_batch(con: duckdb.DuckDBPyConnection, traces: pa.Table) -> int:
         except BaseException:
             con.rollback()
             raise
-    return traces.num_rows
+    return int(traces.num_rows)
 
 
 def _read_attributes(con: duckdb.DuckDBPyConnection) -> None:

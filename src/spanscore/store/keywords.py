@@ -1,7 +1,7 @@
 """Lets queries name the public column `at` bare, although AT is a keyword of DuckDB 2.
 
-`handoffs.at` is part of the public SQL API. DuckDB's parser takes a bare `at` for the start of AT (VERSION => …) or of AT TIME
-ZONE; everywhere else it can only mean the column, and in double quotes it does.
+`handoffs.at` is part of the public SQL API. DuckDB's parser takes a bare `at` for the start of AT (VERSION => …) or of
+AT TIME ZONE; everywhere else it can only mean the column, and in double quotes it does.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _NOT_A_COLUMN = re.compile(rb"\s*(\(|time\s+zone\b)", re.IGNORECASE)
 
 
 def quote_keyword_columns(sql: str) -> str:
-    """`sql` with every `at` that can only be a column in double quotes; strings, comments and quoted names stay as they are."""
+    """`sql` with every `at` that can only be a column in double quotes; strings and comments stay as they are."""
     if _BARE.search(sql) is None:
         return sql
     encoded = sql.encode("utf-8")
