@@ -11,7 +11,20 @@ from typing import Annotated
 import typer
 
 from spanscore import __version__
-from spanscore.cli import collect, demo, doctor, evaluate, evaluators, ingest, prices, rebuild, report, sql, traces
+from spanscore.cli import (
+    collect,
+    demo,
+    doctor,
+    evaluate,
+    evaluators,
+    ingest,
+    prices,
+    rebuild,
+    report,
+    sql,
+    suite,
+    traces,
+)
 from spanscore.cli.root import Root
 
 __all__ = ["app", "main"]
@@ -39,6 +52,7 @@ app.command("sql")(sql.sql)
 app.command("doctor")(doctor.doctor)
 app.command("report")(report.report)
 app.command("rebuild")(rebuild.rebuild)
+app.add_typer(suite.app, name="suite")
 app.add_typer(evaluators.app, name="evaluators")
 app.add_typer(prices.app, name="prices")
 

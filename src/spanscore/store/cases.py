@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import duckdb
@@ -11,8 +12,10 @@ from spanscore.store import load
 from spanscore.store.queries import read_query
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Sequence
 
+    from spanscore.store.session import ReadSession
     from spanscore.store.store import Store
 
 _TEXT_COLUMNS = ("case_id", "category", "input", "expected_calls", "expected_agent", "checks", "defaults")
@@ -75,3 +78,43 @@ def regex_problem(pattern: str) -> str | None:
         except duckdb.Error as error:
             return str(error).splitlines()[0].removeprefix("Invalid Input Error: ")
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class CapturedTask:
+    """What captured runs were asked, and what the newest of them did."""
+
+    run_id: str
+    runs: int
+    """How many runs were asked the same [count]."""
+    question: str
+    answer: str | None
+    tools: tuple[str, ...] | None
+    """Tools that every one of the runs called, in alphabetical order; None = they called different ones."""
+    results: tuple[str, ...]
+    """What the tools of the newest run gave back."""
+
+
+def captured_tasks(
+    session: ReadSession,
+    *,
+    limit: int,
+    source: str | None = None,
+    service: str | None = None,
+    since: dt.datetime | None = None,
+) -> list[CapturedTask]:
+    """The questions of runs that ended well, those asked last first.
+
+    Args:
+        session: to read with.
+        limit: how many questions at most.
+        source: benchmark or production; None = both.
+        service: of the runs; None = any.
+        since: runs that began then or later, UTC without zone; None = all.
+    """
+    which = {"source": source, "service": service, "since": since, "limit": limit}
+    rows = session.rows(read_query("evaluation/captured_tasks.sql"), which)
+    return [
+        CapturedTask(run_id, runs, question, answer, None if tools is None else tuple(tools), tuple(results))
+        for run_id, runs, question, answer, tools, results in rows
+    ]

@@ -31,6 +31,11 @@ def _not_blank(text: str) -> str:
     return text
 
 
+def is_name(text: str) -> bool:
+    """Whether `text` can name something in a suite."""
+    return 0 < len(text) <= _LONGEST_NAME and text.isprintable() and text == text.strip()
+
+
 Name = Annotated[
     str, AfterValidator(_encodable), AfterValidator(_one_line), Field(min_length=1, max_length=_LONGEST_NAME)
 ]

@@ -11,7 +11,7 @@ import yaml
 from spanscore.bench.suites.yaml_text import Disputed, plain_value
 
 if TYPE_CHECKING:
-    from spanscore.bench.suites.model import Case, Suite
+    from spanscore.bench.suites.model import Suite
 
 _WIDTH = 110
 # Paragraphs that a block can show as they are: no space at the end of a line, nothing that YAML would fold or escape.
@@ -21,6 +21,9 @@ _PARAGRAPHS = re.compile(r"\S(?:[^\n]*[^\s\n])?(?:\n(?:\S(?:[^\n]*[^\s\n])?)?)*\
 def suite_value(suite: Suite) -> dict[str, Any]:
     """The suite as plain values, without what is not said."""
     value: dict[str, Any] = suite.model_dump(mode="json", exclude_defaults=True)
+    for holder in (value.get("defaults", {}), *value["cases"]):
+        if "checks" in holder:
+            holder["checks"] = [{"kind": check["kind"], **check} for check in holder["checks"]]
     return value
 
 
@@ -37,15 +40,16 @@ def suite_yaml(suite: Suite, *, head: str = "", notes: dict[str, str] | None = N
         head: comment above it.
         notes: comment above a case, by its id.
     """
-    about = {key: value for key, value in suite_value(suite).items() if key != "cases"}
-    parts = [_comment(head, ""), _yaml(about), "cases:\n"]
-    for case in suite.cases:
-        parts += [_comment((notes or {}).get(case.id, ""), "  "), _case_yaml(case)]
+    value = suite_value(suite)
+    cases = value.pop("cases")
+    parts = [_comment(head, ""), _yaml(_Block(value)), "cases:\n"]
+    for case in cases:
+        parts += [_comment((notes or {}).get(case["id"], ""), "  "), _case_yaml(case)]
     return "".join(parts)
 
 
-def _case_yaml(case: Case) -> str:
-    text = _yaml([case.model_dump(mode="json", exclude_defaults=True)])
+def _case_yaml(case: dict[str, Any]) -> str:
+    text = _yaml([_Block(case)])
     return "".join(f"  {line}" if line.strip() else line for line in text.splitlines(keepends=True))
 
 
@@ -54,7 +58,11 @@ def _comment(text: str, indent: str) -> str:
 
 
 def _yaml(value: object) -> str:
-    return yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_WIDTH)
+    return yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=None, width=_WIDTH)
+
+
+class _Block(dict[str, Any]):
+    """A mapping that is written with a line per key, however short it is."""
 
 
 class _Dumper(yaml.SafeDumper):
@@ -65,6 +73,9 @@ class _Dumper(yaml.SafeDumper):
 
     def text(self, text: str) -> yaml.ScalarNode:
         return self.represent_scalar("tag:yaml.org,2002:str", text, style=_style(text))
+
+    def block(self, mapping: _Block) -> yaml.MappingNode:
+        return self.represent_mapping("tag:yaml.org,2002:map", mapping, flow_style=False)
 
 
 def _style(text: str) -> str | None:
@@ -79,3 +90,4 @@ def _style(text: str) -> str | None:
 
 
 _Dumper.add_representer(str, _Dumper.text)
+_Dumper.add_representer(_Block, _Dumper.block)
