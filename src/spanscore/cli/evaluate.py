@@ -88,9 +88,10 @@ def evaluate(
       spanscore evaluate --since 24h --source production --evaluators groundedness,tool_error_rate
       spanscore evaluate --evaluators ./evals --param my_rate.min_calls=3 --format json
     """
+    from spanscore.errors import UsageError
     from spanscore.evaluate import evaluate_store, find_evaluators, store_evaluation
     from spanscore.evaluate.params import read_params
-    from spanscore.report.evaluation import print_evaluation
+    from spanscore.report.evaluation import no_attempts, print_evaluation
     from spanscore.report.progress import counting
     from spanscore.report.runs import parse_since
     from spanscore.store.evaluation import Scope
@@ -109,6 +110,8 @@ def evaluate(
     )
     with counting("evaluating") as on_done:
         evaluation = evaluate_store(store, catalogue, scope=scope, params=params, timeout_s=timeout, on_done=on_done)
+    if scope.suite is not None and evaluation.runs.num_rows == 0:
+        raise UsageError(no_attempts(evaluation))
     counts = store_evaluation(store, evaluation)
     print_evaluation(evaluation, counts, output)
     if evaluation.failed:
@@ -121,10 +124,7 @@ def split_words(values: list[str] | None) -> list[str]:
 
 
 def _suite_name(suite: str | None, store: Path) -> str | None:
-    from importlib import import_module
-
     from spanscore.errors import UsageError
-    from spanscore.store import Store
 
     if suite is None:
         return None
@@ -133,12 +133,12 @@ def _suite_name(suite: str | None, store: Path) -> str | None:
             raise UsageError(f"--suite `{suite}`: there is no such file.")
         return suite
 
-    try:
-        load_suite = import_module("spanscore.bench.suites").load_suite
-        store_suite = import_module("spanscore.store.cases").store_suite
-    except (ImportError, AttributeError) as error:
-        raise UsageError(f"--suite `{suite}`: this version of spanscore cannot read suite files.") from error
+    from spanscore.bench.suites import load_suite
+    from spanscore.store import Store, require_store
+    from spanscore.store.cases import store_suite
+
     loaded = load_suite(Path(suite))
+    require_store(store)
     with Store.open(store) as opened:
         store_suite(opened, loaded)
-    return str(loaded.name)
+    return loaded.name

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from spanscore.errors import EvaluatorInvalid, QueryError
 from spanscore.evaluate import contract
+from spanscore.evaluate.header import OWN
 from spanscore.evaluate.session import EVALUATOR_MACROS
 from spanscore.store.connection import default_threads
 from spanscore.store.evaluation import EvaluationSession, Scope, evaluation_session
 from spanscore.store.scores import ScoreCounts, write_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -30,6 +31,9 @@ DEFAULT_TIMEOUT_S = 60.0
 # DuckDB divides one query among threads only beyond some 120,000 rows: below, evaluators run beside each other instead.
 # Above, each has all threads and the memory to itself.
 _RUNS_SIDE_BY_SIDE = 20_000
+
+# Rows checked and written at once: bounds the memory of a catalogue over a large store.
+_ROWS_AT_ONCE = 1_000_000
 
 _VIOLATIONS = {
     "keyless": "a row has no key",
@@ -69,11 +73,13 @@ class Evaluation:
     scope: Scope
     results: tuple[Result, ...]
     runs: pa.Table
-    """run_id and session_id of the runs in scope."""
-    scores: pa.Table
-    """Rows for the table `scores`, without `scored_at`."""
+    """run_id, session_id and fingerprint of the runs in scope."""
+    outcomes: tuple[pa.Table, ...]
+    """Rows that evaluators gave, those of failed ones left out; `evaluator_index` is the place in `results`."""
     is_selection: bool = False
     """Whether there are evaluators that were left out."""
+    undecided: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Runs that may be attempts at several cases and are taken for none: run id -> the cases."""
 
     @property
     def failed(self) -> tuple[Result, ...]:
@@ -120,22 +126,28 @@ def evaluate(
     """Runs evaluators on a prepared session. `values` are their parameters, as `Catalogue.bound` gives them."""
     evaluators = catalogue.evaluators
     runs = session.scoped_runs()
-    answers = _answers(session, evaluators, scope, values, n_runs=runs.num_rows, on_done=on_done)
-    errors = {index: answer for index, answer in enumerate(answers) if isinstance(answer, str)}
-    outcomes = _outcomes(evaluators, {i: answer for i, answer in enumerate(answers) if not isinstance(answer, str)})
-    violations = session.query("violations", {"outcomes": outcomes, "evaluated": _evaluated(evaluators)})
-    for row in violations.to_pylist():
-        example = "" if row["example"] is None else f", such as `{row['example']}`"
-        text = f"{_VIOLATIONS[row['kind']]} ({row['n']} of them{example})."
-        errors.setdefault(row["evaluator_index"], f"{evaluators[row['evaluator_index']].path}: {text}")
-    scored = session.query("scored", {"outcomes": outcomes}, {"failed": list(errors)})
-    summaries = {row["evaluator_index"]: row for row in session.query("summary", {"scored": scored}).to_pylist()}
-    results = [
-        _result(evaluator, values[evaluator.id], summaries.get(index), errors.get(index), n_runs=runs.num_rows)
-        for index, evaluator in enumerate(evaluators)
-    ]
+    sessions = _sessions(session, scope, n_evaluators=len(evaluators), n_runs=runs.num_rows)
+    results: dict[int, Result] = {}
+    outcomes: list[pa.Table] = []
+    n_at_once = max(1, _ROWS_AT_ONCE // max(1, runs.num_rows))
+    for first in range(0, len(evaluators), n_at_once):
+        indices = range(first, min(first + n_at_once, len(evaluators)))
+        answers, errors = _answers(sessions, evaluators, values, indices, on_done)
+        rows = _outcomes(evaluators, answers)
+        errors |= _violations(session, evaluators, rows)
+        if errors:
+            import pyarrow.compute as pc
+
+            rows = rows.filter(pc.invert(pc.is_in(rows.column("evaluator_index"), _indices(errors))))
+        outcomes.append(rows)
+        summaries = {row["evaluator_index"]: row for row in session.query("summary", {"outcomes": rows}).to_pylist()}
+        for index in indices:
+            evaluator = evaluators[index]
+            results[index] = _result(
+                evaluator, values[evaluator.id], summaries.get(index), errors.get(index), n_runs=runs.num_rows
+            )
     broken = [_broken_result(file) for file in catalogue.broken]
-    return Evaluation(scope, (*results, *broken), runs, _score_rows(results, broken, scored), catalogue.is_selection)
+    return Evaluation(scope, (*results.values(), *broken), runs, tuple(outcomes), catalogue.is_selection)
 
 
 def store_evaluation(directory: Path, evaluation: Evaluation) -> ScoreCounts:
@@ -146,74 +158,84 @@ def store_evaluation(directory: Path, evaluation: Evaluation) -> ScoreCounts:
     """
     import pyarrow as pa
 
-    listed = pa.list_(pa.string())
+    text, listed = pa.string(), pa.list_(pa.string())
     columns: Sequence[tuple[str, Any, pa.DataType]] = [
-        ("evaluator", lambda one: one.id, pa.string()),
-        ("evaluator_sha256", lambda one: one.sha256, pa.string()),
-        ("title", lambda one: one.title, pa.string()),
-        ("question", lambda one: one.question, pa.string()),
-        ("grain", lambda one: one.grain, pa.string()),
-        ("unit", lambda one: one.unit, pa.string()),
-        ("better", lambda one: one.better, pa.string()),
-        ("needs", lambda one: list(one.needs), listed),
-        ("tags", lambda one: list(one.tags), listed),
-        ("is_shipped", lambda one: one.is_shipped, pa.bool_()),
+        ("evaluator", lambda result: result.id, text),
+        ("evaluator_sha256", lambda result: result.sha256, text),
+        ("params", lambda result: _canonical(result.params), text),
+        ("question", lambda result: result.question, text),
+        ("error", lambda result: result.error, text),
+        ("grain", lambda result: "run" if result.evaluator is None else result.evaluator.grain, text),
+        ("title", lambda result: result.evaluator and result.evaluator.title, text),
+        ("unit", lambda result: result.evaluator and result.evaluator.unit, text),
+        ("better", lambda result: result.evaluator and result.evaluator.better, text),
+        ("needs", lambda result: result.evaluator and list(result.evaluator.needs), listed),
+        ("tags", lambda result: result.evaluator and list(result.evaluator.tags), listed),
+        ("is_shipped", lambda result: result.question != OWN, pa.bool_()),
     ]
-    good = [r.evaluator for r in evaluation.results if r.error is None and r.evaluator is not None]
-    evaluators = pa.table({name: pa.array([value(one) for one in good], kind) for name, value, kind in columns})
+    results = evaluation.results
+    evaluators = pa.table({name: pa.array([value(one) for one in results], kind) for name, value, kind in columns})
     return write_scores(
         directory,
-        scores=evaluation.scores,
-        evaluators=evaluators,
+        outcomes=evaluation.outcomes,
+        evaluators=evaluators.append_column("evaluator_index", _indices(range(len(results)))),
         runs=evaluation.runs,
         is_selection=evaluation.is_selection,
     )
 
 
+def _sessions(session: EvaluationSession, scope: Scope, *, n_evaluators: int, n_runs: int) -> list[EvaluationSession]:
+    """The sessions in which evaluators run beside each other."""
+    workers = min(default_threads(), n_evaluators) if n_runs <= _RUNS_SIDE_BY_SIDE else 1
+    beside = [session.beside() for _ in range(workers - 1)]
+    for one in beside:
+        one.prepare(scope, macros=EVALUATOR_MACROS)
+    return [session, *beside]
+
+
 def _answers(
-    session: EvaluationSession,
+    sessions: Sequence[EvaluationSession],
     evaluators: Sequence[Evaluator],
-    scope: Scope,
     values: Mapping[str, dict[str, Any]],
-    *,
-    n_runs: int,
+    indices: range,
     on_done: Callable[[int, int], None] | None,
-) -> list[Answer | str]:
-    """The rows of every evaluator, or what went wrong with it."""
-    workers = max(1, min(default_threads(), len(evaluators))) if n_runs <= _RUNS_SIDE_BY_SIDE else 1
-    if workers == 1:
-        sessions = [session]
-    else:
-        sessions = [session, *(session.beside() for _ in range(workers - 1))]
-        for beside in sessions[1:]:
-            beside.prepare(scope, macros=EVALUATOR_MACROS)
-    answers: list[Answer | str] = [""] * len(evaluators)
-    todo = iter(range(len(evaluators)))
-    done = 0
+) -> tuple[dict[int, Answer], dict[int, str]]:
+    """The rows of every evaluator, and what went wrong with the others, by index."""
+    answers: dict[int, Answer] = {}
+    errors: dict[int, str] = {}
+    todo = iter(indices)
 
     def work(own: EvaluationSession) -> None:
-        nonlocal done
         # `next` on a shared iterator of range holds the interpreter lock: no index is given twice.
         for index in todo:
             evaluator = evaluators[index]
             try:
                 answers[index] = contract.run(evaluator, own, values[evaluator.id])
             except (EvaluatorInvalid, QueryError) as error:
-                answers[index] = str(error)
-            done += 1
+                errors[index] = str(error)
             if on_done is not None:
-                on_done(done, len(evaluators))
+                on_done(indices.start + len(answers) + len(errors), len(evaluators))
 
-    if workers == 1:
-        work(session)
-        return answers
-    with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(work, sessions))
-    return answers
+    if len(sessions) == 1:
+        work(sessions[0])
+    else:
+        with ThreadPoolExecutor(len(sessions)) as pool:
+            list(pool.map(work, sessions))
+    return answers, errors
+
+
+def _violations(session: EvaluationSession, evaluators: Sequence[Evaluator], rows: pa.Table) -> dict[int, str]:
+    """What breaks the contract in `rows`, by evaluator: the kind that most rows show."""
+    found: dict[int, str] = {}
+    for row in session.query("violations", {"outcomes": rows, "evaluated": _evaluated(evaluators)}).to_pylist():
+        example = "" if row["example"] is None else f", such as `{row['example']}`"
+        text = f"{_VIOLATIONS[row['kind']]} ({row['n']} of them{example})."
+        found.setdefault(row["evaluator_index"], f"{evaluators[row['evaluator_index']].path}: {text}")
+    return found
 
 
 def _outcomes(evaluators: Sequence[Evaluator], answers: Mapping[int, Answer]) -> pa.Table:
-    """All rows in one table, absent columns NULL."""
+    """All rows in one table, absent columns NULL. `subject_id` stands only where it is not the run."""
     import pyarrow as pa
 
     schema = pa.schema(
@@ -231,7 +253,9 @@ def _outcomes(evaluators: Sequence[Evaluator], answers: Mapping[int, Answer]) ->
         present = set(rows.column_names)
         columns = []
         for column in schema:
-            name = evaluators[index].subject_column if column.name == "subject_id" else column.name
+            name = column.name
+            if name == "subject_id" and evaluators[index].grain != "run":
+                name = evaluators[index].subject_column
             if name == "evaluator_index":
                 columns.append(pa.repeat(pa.scalar(index, pa.int32()), rows.num_rows))
             elif name in present:
@@ -247,7 +271,7 @@ def _evaluated(evaluators: Sequence[Evaluator]) -> pa.Table:
 
     return pa.table(
         {
-            "evaluator_index": pa.array(range(len(evaluators)), pa.int32()),
+            "evaluator_index": _indices(range(len(evaluators))),
             "grain": pa.array([evaluator.grain for evaluator in evaluators], pa.string()),
             "unit": pa.array([evaluator.unit for evaluator in evaluators], pa.string()),
         }
@@ -285,41 +309,10 @@ def _broken_result(file: BrokenFile) -> Result:
     return Result(file.id, None, file.question, digest, {}, error="\n".join(file.problems))
 
 
-def _score_rows(results: Sequence[Result], broken: Sequence[Result], scored: pa.Table) -> pa.Table:
-    """`scored` with what is the same for all rows of an evaluator, then one row per evaluator that failed."""
+def _indices(values: Iterable[int]) -> pa.Array:
     import pyarrow as pa
 
-    same = {
-        "evaluator": [result.id for result in results],
-        "evaluator_sha256": [result.sha256 for result in results],
-        "params": [_canonical(result.params) for result in results],
-        "grain": [_grain(result) for result in results],
-    }
-    indices = scored.column("evaluator_index")
-    table = scored.drop_columns(["evaluator_index"])
-    for name, values in same.items():
-        table = table.append_column(name, pa.array(values, pa.string()).take(indices.combine_chunks()))
-    table = table.append_column("error", pa.nulls(scored.num_rows, pa.string()))
-    failures = pa.Table.from_pylist(
-        [
-            {
-                "evaluator": result.id,
-                "evaluator_sha256": result.sha256,
-                "params": _canonical(result.params),
-                "grain": _grain(result),
-                "error": result.error,
-            }
-            for result in (*results, *broken)
-            if result.error is not None
-        ],
-        schema=table.schema,
-    )
-    whole = pa.concat_tables([table, failures])
-    return whole.append_column("score_index", pa.array(range(whole.num_rows), pa.int64()))
-
-
-def _grain(result: Result) -> str:
-    return "run" if result.evaluator is None else result.evaluator.grain
+    return pa.array(list(values), pa.int32())
 
 
 def _canonical(params: Mapping[str, Any]) -> str:

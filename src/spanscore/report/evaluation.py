@@ -12,6 +12,8 @@ from spanscore.report.tables import Column, grid
 from spanscore.report.terminal import console, error_console, plain
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from spanscore.evaluate import Evaluation, Result
     from spanscore.store.scores import ScoreCounts
 
@@ -37,6 +39,8 @@ def print_evaluation(evaluation: Evaluation, counts: ScoreCounts, form: str) -> 
     notes = error_console()
     if n_runs == 0:
         notes.print("No run passes the filters. `spanscore traces` lists the runs.", style="yellow", soft_wrap=True)
+    if evaluation.undecided:
+        notes.print(plain(_undecided(evaluation.undecided), "yellow", keep_lines=True), soft_wrap=True)
     for result in evaluation.failed:
         place = Text(f"! {result.id} failed: ", style="bold red")
         notes.print(place.append_text(plain(result.error, keep_lines=True)), soft_wrap=True)
@@ -57,10 +61,29 @@ def document(evaluation: Evaluation, counts: ScoreCounts) -> dict[str, Any]:
             "runs": list(scope.runs),
         },
         "runs": evaluation.runs.num_rows,
+        "undecided_runs": {run_id: list(cases) for run_id, cases in evaluation.undecided.items()},
         "scores": {"written": counts.written, "unchanged": counts.unchanged},
         "evaluators": {result.id: _described(result) for result in evaluation.results},
         "errors": [{"evaluator": result.id, "error": result.error} for result in evaluation.failed],
     }
+
+
+def no_attempts(evaluation: Evaluation) -> str:
+    """What to say when a suite was asked for and no run is an attempt at one of its cases."""
+    return (
+        f"No run that passes the filters is an attempt at a case of suite `{evaluation.scope.suite}`.\n"
+        "  Runs are found by `spanscore.case.id`, else by the text of their input; `spanscore traces` lists both."
+    )
+
+
+def _undecided(runs: Mapping[str, Sequence[str]]) -> str:
+    run_id, cases = next(iter(runs.items()))
+    n = len(runs)
+    return (
+        f"{figures.count(n)} run{'' if n == 1 else 's'} may belong to several cases and "
+        f"{'was' if n == 1 else 'were'} given none, such as {run_id}: {', '.join(cases)}.\n"
+        "  Set spanscore.case.id and spanscore.suite.name on the runs, or ask for one suite with --suite."
+    )
 
 
 def _described(result: Result) -> dict[str, Any]:

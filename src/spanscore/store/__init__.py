@@ -4,7 +4,7 @@ from spanscore.store.connection import database_path
 from spanscore.store.containment import contained
 from spanscore.store.counts import LoadCounts, ManifestRow, SignalCounts
 from spanscore.store.query import Column, QueryResult, run_arrow_query, run_query
-from spanscore.store.session import ReadSession, read_session
+from spanscore.store.session import ReadSession, read_session, require_store
 from spanscore.store.store import Store
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "contained",
     "database_path",
     "read_session",
+    "require_store",
     "run_arrow_query",
     "run_query",
 ]

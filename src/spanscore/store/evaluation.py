@@ -157,8 +157,16 @@ class EvaluationSession:
                 self._connection.unregister(table)
 
     def scoped_runs(self) -> pa.Table:
-        """run_id and session_id of the runs in scope."""
-        return self.answer("select run_id, session_id from run_scope", {}).rows
+        """run_id, session_id and fingerprint of the runs in scope."""
+        return self.answer("select run_id, session_id, fingerprint from run_scope", {}).rows
+
+    def undecided_runs(self) -> dict[str, tuple[str, ...]]:
+        """Runs in scope that may be attempts at several cases, and are taken for none: run id -> suite/case of each."""
+        rows = self._connection.execute(
+            "select run_id, candidates from run_cases inner join run_scope using (run_id)"
+            " where case_row is null order by run_id"
+        ).fetchall()
+        return {run_id: tuple(candidates) for run_id, candidates in rows}
 
     def beside(self) -> EvaluationSession:
         """Another connection to the same database, for another thread. It must be prepared, and ends with this one."""

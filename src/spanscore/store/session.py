@@ -81,6 +81,21 @@ class ReadSession:
             raise QueryError(str(error)) from error
 
 
+def require_store(directory: Path) -> Path:
+    """The file of the store in `directory`.
+
+    Raises:
+        StoreMissing: there is none.
+    """
+    path = database_path(directory)
+    if not path.exists():
+        raise StoreMissing(
+            f"There is no store in `{directory}`.\n"
+            "  Make one with `spanscore ingest` or `spanscore collect`, or name another directory with --store."
+        )
+    return path
+
+
 @contextmanager
 def read_session(
     directory: Path,
@@ -104,12 +119,7 @@ def read_session(
         StoreLocked: a writer held the store for longer than `wait_s`.
         StoreOutdated, StoreTooNew, StoreUnrecognised, StoreDamaged: it cannot be read.
     """
-    path = database_path(directory)
-    if not path.exists():
-        raise StoreMissing(
-            f"There is no store in `{directory}`.\n"
-            "  Make one with `spanscore ingest` or `spanscore collect`, or name another directory with --store."
-        )
+    path = require_store(directory)
     connection = connect_for_reading(
         path, wait_s=wait_s, timeout_s=timeout_s, memory_limit=memory_limit, threads=threads
     )
