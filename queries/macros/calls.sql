@@ -1,0 +1,103 @@
+-- Comparing tool calls: what is work, which arguments are the same, in which order calls were made.
+
+-- is_work: the call did something. A transfer to another agent and an agent called as a tool are not work of their own.
+create or replace temp macro is_work(is_handoff, is_agent_tool) as
+    not coalesce(is_handoff, false) and not coalesce(is_agent_tool, false);
+
+-- json_opened: the JSON value; a string that itself holds an object or an array comes back as that.
+create or replace temp macro json_opened(value) as
+    case
+        when json_type(value) = 'VARCHAR' and ltrim(value ->> '$')[1:1] in ('{', '[')
+            then coalesce(try_cast(value ->> '$' as json), value)
+        else value
+    end;
+
+-- plain_decimals: JSON text with 1.0 written as 1 outside of strings. Only for comparing: escapes do not come back.
+create or replace temp macro plain_decimals(text) as
+    case
+        when regexp_matches(text, '\.0([^0-9]|$)') then array_to_string(
+            list_transform(
+                string_split(replace(replace(text, '\\', chr(1)), '\"', chr(2)), '"'),
+                lambda piece, i: case when i % 2 = 1 then regexp_replace(piece, '\.0([^0-9]|$)', '\1', 'g') else piece end
+            ), '"')
+        else text
+    end;
+
+-- json_canonical: text that is the same for equal JSON values: keys in order, 1.0 as 1, an opened string as what it holds.
+-- true is not 1, "5" is not 5, [1,2] is not [2,1]. SQL NULL and JSON null are both `null`.
+create or replace temp macro json_canonical(value) as
+    coalesce(plain_decimals(json_opened(value)::variant::json::varchar), 'null');
+
+-- json_equal: whether two JSON values are the same.
+create or replace temp macro json_equal(a, b) as json_canonical(a) = json_canonical(b);
+
+-- argument_pairs: the arguments of a call as sorted texts `name=value`, the value canonical; empty for no arguments. What is
+-- no object is one pair without a name.
+create or replace temp macro argument_pairs(arguments) as
+    case
+        when arguments is null or json_type(arguments) = 'NULL' then []::varchar[]
+        when json_type(json_opened(arguments)) = 'OBJECT'
+            and try_cast(json_opened(arguments) as map(varchar, json)) is not null
+            then list_sort(list_transform(
+                map_entries(try_cast(json_opened(arguments) as map(varchar, json))),
+                lambda pair: pair.key || '=' || json_canonical(pair.value)
+            ))
+        else ['=' || json_canonical(arguments)]
+    end;
+
+-- pairs_fit: whether a call with the pairs `actual` is what `expected` asks for. mode exact: the same arguments; subset: at
+-- least the expected ones. A nested value must be the same in both modes.
+create or replace temp macro pairs_fit(expected, actual, mode) as
+    case when mode = 'subset' then list_has_all(actual, expected) else actual = expected end;
+
+-- shared_count: how many elements two lists have in common, each serving once.
+create or replace temp macro shared_count(a, b) as
+    coalesce(list_sum(list_transform(
+        list_distinct(a),
+        lambda x: least(len(list_filter(a, lambda y: y = x)), len(list_filter(b, lambda y: y = x)))
+    )), 0)::bigint;
+
+-- step_codes: names as their first place in `expected`; names that do not stand there are left out.
+create or replace temp macro step_codes(names, expected) as
+    list_filter(list_transform(names, lambda name: coalesce(list_position(expected, name), 0)::bigint), lambda code: code > 0);
+
+-- next_row: one step of `steps_in_order`. Element j + 1 of a row: the most of the first j expected steps that can be met.
+create or replace temp macro next_row(earlier, expected, batch) as
+    case
+        when len(batch) = 0 then earlier
+        when len(batch) = 1 then list_transform(
+            range(len(expected) + 1),
+            lambda j: greatest(earlier[j + 1], coalesce(earlier[
+                j + 1 - list_position(list_reverse(expected[1:j]), batch[1])
+            ] + 1, 0))
+        )
+        else list_transform(
+            range(len(expected) + 1),
+            lambda j: list_max(list_transform(
+                range(j + 1),
+                lambda i: earlier[i + 1] + shared_count(expected[i + 1:j], batch)
+            ))
+        )
+    end;
+
+-- steps_in_order: length of the longest common subsequence of the expected steps and the steps that were made. The latter
+-- are batches: the steps of one batch were made together and have no order among them.
+-- The work grows with the square of the expected steps and with the number of batches.
+create or replace temp macro steps_in_order(expected, batches) as
+    list_reduce(
+        list_transform(batches, lambda batch: step_codes(batch, expected)),
+        lambda earlier, batch: next_row(earlier, step_codes(expected, expected), batch),
+        list_transform(range(len(expected) + 1), lambda j: 0::bigint)
+    )[-1];
+
+-- name_list: names for a sentence; `none` for an empty list.
+create or replace temp macro name_list(names) as
+    case when len(names) > 0 then array_to_string(names, ', ') else 'none' end;
+
+-- no_tools_reason: why the tools of a run cannot be compared with those of its case; NULL when they can.
+create or replace temp macro no_tools_reason(has_case, has_expectation, is_unseen) as
+    case
+        when not coalesce(has_case, false) then 'no_case'
+        when not coalesce(has_expectation, false) then 'no_expectation'
+        when is_unseen then 'tool_calls_not_captured'
+    end;
