@@ -1,16 +1,16 @@
 -- Per evaluator: subjects, scores, their mean, and how many were not applicable for which reason.
 with reasons as (
     select evaluator_index, not_applicable_reason, count(*) as n
-    from scored
+    from outcomes
     where score_value is null
     group by evaluator_index, not_applicable_reason
 )
 select
-    scored.evaluator_index,
+    outcomes.evaluator_index,
     count(*) as n_rows,
-    count(scored.score_value) as n_scored,
-    avg(scored.score_value) as mean,
+    count(outcomes.score_value) as n_scored,
+    avg(outcomes.score_value) as mean,
     (select to_json(map_from_entries(list((not_applicable_reason, n) order by n desc, not_applicable_reason)))
-        from reasons where reasons.evaluator_index = scored.evaluator_index)::varchar as not_applicable
-from scored
-group by scored.evaluator_index;
+        from reasons where reasons.evaluator_index = outcomes.evaluator_index)::varchar as not_applicable
+from outcomes
+group by outcomes.evaluator_index;

@@ -1,12 +1,13 @@
--- Stored scores that the new ones repeat in every respect: they keep the time at which they were first found.
+-- Stored scores that new ones repeat in every respect: they keep the time at which they were first found.
 create or replace temp table unchanged as
-select scores.rowid as score_row, given_scores.score_index
+select scores.rowid as score_row, given_scores.row_index
 from given_scores
 inner join scores
     on scores.evaluator = given_scores.evaluator
-    and scores.subject_id is not distinct from given_scores.subject_id
+    and scores.subject_id = given_scores.subject_id
     and scores.run_id is not distinct from given_scores.run_id
-where scores.evaluator_sha256 = given_scores.evaluator_sha256
+where scores.error is null
+    and scores.evaluator_sha256 = given_scores.evaluator_sha256
     and scores.params::varchar = given_scores.params
     and scores.grain = given_scores.grain
     and scores.agent_name is not distinct from given_scores.agent_name
@@ -16,5 +17,4 @@ where scores.evaluator_sha256 = given_scores.evaluator_sha256
     and scores.explanation is not distinct from given_scores.explanation
     and scores.evidence::varchar is not distinct from given_scores.evidence
     and scores.trace_fingerprint is not distinct from given_scores.trace_fingerprint
-    and scores.error is not distinct from given_scores.error
-qualify row_number() over (partition by given_scores.score_index order by scores.rowid) = 1;
+qualify row_number() over (partition by given_scores.row_index order by scores.rowid) = 1;

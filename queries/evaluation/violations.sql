@@ -3,7 +3,7 @@ with facts as (
     select
         outcomes.evaluator_index,
         outcomes.run_id,
-        outcomes.subject_id,
+        case evaluated.grain when 'run' then outcomes.run_id else outcomes.subject_id end as subject_id,
         outcomes.score_value,
         outcomes.not_applicable_reason,
         evaluated.unit,
@@ -11,7 +11,11 @@ with facts as (
             when 'session' then outcomes.subject_id in (select session_id from run_scope where session_id is not null)
             else run_scope.run_id is not null
         end as is_in_scope,
-        outcomes.subject_id is null or (evaluated.grain <> 'session' and outcomes.run_id is null) as is_keyless
+        case evaluated.grain
+            when 'run' then outcomes.run_id is null
+            when 'session' then outcomes.subject_id is null
+            else outcomes.run_id is null or outcomes.subject_id is null
+        end as is_keyless
     from outcomes
     inner join evaluated using (evaluator_index)
     left join run_scope on run_scope.run_id = outcomes.run_id

@@ -81,7 +81,8 @@ def run_case(case: Case, evaluator: Evaluator, empty: EvaluationSession) -> list
         empty.clear(tables)
     if evaluation.failed:
         return [f"{case.path}: the evaluator failed: {evaluation.failed[0].error}"]
-    return [f"{case.path}: {text}" for text in _differences(case, evaluator, evaluation.scores.to_pylist())]
+    rows = [row for table in evaluation.outcomes for row in table.to_pylist()]
+    return [f"{case.path}: {text}" for text in _differences(case, evaluator, rows)]
 
 
 def _fill(case: Case, table: str, rows: Sequence[Mapping[str, Any]], empty: EvaluationSession) -> None:
@@ -181,7 +182,7 @@ def _is_json(text: str) -> bool:
 
 
 def _differences(case: Case, evaluator: Evaluator, rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    left = list(rows)
+    left = [{**row, "subject_id": row["subject_id"] or row["run_id"]} for row in rows]
     for expected in case.expect:
         subject = expected[evaluator.subject_column]
         name = f"`{subject}`"
