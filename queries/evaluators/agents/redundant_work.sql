@@ -1,0 +1,78 @@
+-- /// evaluator
+-- id = "redundant_work"
+-- title = "Tool calls that another agent had made before, with the same arguments"
+-- grain = "run"
+-- unit = "calls"
+-- better = "lower"
+-- needs = ["content"]
+-- ///
+--
+-- A call is redundant when an agent of another name had called the same tool with the same arguments (as JSON: order of keys
+-- aside, 1 = 1.0) earlier in the run, and that call had not failed. Repeats by one agent are `repeated_tool_calls`.
+-- NULL: fewer than two agents called tools; or two called the same tool and the trace has the arguments of no call.
+with work as (
+    select run_id, agent_name, tool_name, seq, span_id, arguments, coalesce(status = 'error', false) as is_failed
+    from tool_calls
+    where is_work(is_handoff, is_agent_tool) and agent_name is not null
+),
+per_tool as (
+    select run_id, tool_name, min(agent_name) <> max(agent_name) as is_shared, min(agent_name) as first_name,
+        max(agent_name) as last_name, count(arguments) as captured
+    from work
+    group by run_id, tool_name
+),
+counted as (
+    select run_id, min(first_name) <> max(last_name) as has_two_agents, bool_or(is_shared) as has_shared_tool,
+        sum(captured) as captured
+    from per_tool
+    group by run_id
+),
+-- Only calls of a tool that two agents used need a look at their arguments.
+keyed as (
+    select work.*, json_canonical(arguments) as arguments_key
+    from work
+    where (run_id, tool_name) in (select (run_id, tool_name) from per_tool where is_shared)
+),
+earlier as (
+    select
+        *,
+        list(distinct agent_name) filter (where not is_failed) over (
+            partition by run_id, tool_name, arguments_key order by seq rows between unbounded preceding and 1 preceding
+        ) as agents_before
+    from keyed
+),
+found as (
+    select
+        run_id,
+        count(*) as n,
+        list(distinct tool_name order by tool_name) as tools,
+        list(distinct agent_name order by agent_name) as agents,
+        list(span_id order by seq) filter (where span_id is not null) as spans
+    from earlier
+    where len(list_filter(agents_before, lambda name: name <> agent_name)) > 0
+    group by run_id
+),
+judged as (
+    select
+        runs.run_id,
+        coalesce(found.n, 0) as n,
+        found.* exclude (run_id, n),
+        case
+            when not coalesce(counted.has_two_agents, false) then 'single_agent'
+            when counted.has_shared_tool and counted.captured = 0 then 'content_not_captured'
+        end as reason
+    from runs
+    left join counted using (run_id)
+    left join found using (run_id)
+)
+select
+    run_id,
+    case when reason is null then n::double end as score_value,
+    reason as not_applicable_reason,
+    case
+        when reason is null and n > 0 then format('{} tool calls by {} had been made by another agent: {}.', n, name_list(agents),
+            name_list(tools))
+        when reason is null then 'No agent repeated a tool call of another.'
+    end as explanation,
+    case when reason is null and n > 0 then to_json({'tools': tools, 'agents': agents, 'spans': spans}) end as evidence
+from judged;
