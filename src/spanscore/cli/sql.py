@@ -42,7 +42,7 @@ def sql(
       spanscore sql -f question.sql --format csv --output answer.csv
       spanscore sql "from llm_calls" --format parquet --output llm_calls.parquet
     """
-    from spanscore.evaluate.session import EVALUATOR_MACROS
+    from spanscore.evaluate.macros import macros_used
     from spanscore.report.result import write_parquet, write_result
     from spanscore.store import contained, read_session, run_arrow_query, run_query
     from spanscore.store.evaluation import create_macros
@@ -51,7 +51,7 @@ def sql(
     if limit is None and output_format is Result.TABLE:
         limit = _TABLE_LIMIT
     with read_session(store, timeout_s=timeout) as session:
-        create_macros(session, EVALUATOR_MACROS)
+        create_macros(session, macros_used(text))
         if output_format is Result.PARQUET:
             with contained(timeout):
                 table = run_arrow_query(session, text, limit=limit)

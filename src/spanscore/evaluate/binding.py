@@ -5,20 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from spanscore.evaluate.session import EVALUATOR_MACROS
+from spanscore.evaluate.macros import TOKEN, code, macros_used
 from spanscore.store.queries import read_query
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from spanscore.evaluate.header import Evaluator
-
-# Comments, texts and quoted names are left as they are; what remains behind a $ is a parameter.
-_TOKEN = re.compile(
-    r"""--[^\n]* | /\*.*?\*/ | '(?:[^']|'')*' | "(?:[^"]|"")*" | \$\$.*?\$\$ | \$(?P<name>[a-z_][a-z0-9_]*)""",
-    re.VERBOSE | re.DOTALL | re.IGNORECASE,
-)
-_MACRO = re.compile(r"create or replace temp macro (?P<name>\w+)\(.*?;[ \t]*$", re.DOTALL | re.MULTILINE)
 
 _CASES_VIEW = """create or replace temp view cases as
 select run_cases.run_id, cases.* exclude (stored_at)
@@ -34,8 +27,8 @@ def as_script(evaluator: Evaluator, values: Mapping[str, Any]) -> str:
         evaluator: whose SELECT it is.
         values: what its parameters are bound to.
     """
-    parts = [*_macros_used(evaluator.sql)]
-    if re.search(r"\bcases\b", _code(evaluator.sql)):
+    parts = [f"{statement}\n" for statement in macros_used(evaluator.sql)]
+    if re.search(r"\bcases\b", code(evaluator.sql)):
         parts += [bind(read_query("evaluation/run_cases.sql"), {"suite": None}), _CASES_VIEW]
     return "\n".join([*parts, bind(evaluator.sql, values)])
 
@@ -47,7 +40,7 @@ def bind(sql: str, values: Mapping[str, Any]) -> str:
         name = match["name"]
         return match[0] if name is None or name not in values else as_literal(values[name])
 
-    return _TOKEN.sub(literal, sql)
+    return TOKEN.sub(literal, sql)
 
 
 def as_literal(value: object) -> str:
@@ -61,24 +54,3 @@ def as_literal(value: object) -> str:
     if isinstance(value, int):
         return str(value)
     return "'" + str(value).replace("'", "''") + "'"
-
-
-def _macros_used(sql: str) -> list[str]:
-    """The macros that `sql` calls, and those that these call, in the order of their files."""
-    known = {
-        match["name"]: match[0] + "\n"
-        for name in EVALUATOR_MACROS
-        for match in _MACRO.finditer(read_query(f"macros/{name}.sql"))
-    }
-    used: set[str] = set()
-    texts = [sql]
-    while texts:
-        words = set(re.findall(r"\b(\w+)\s*\(", _code(texts.pop())))
-        new = (words & known.keys()) - used
-        used |= new
-        texts += [known[name] for name in new]
-    return [text for name, text in known.items() if name in used]
-
-
-def _code(sql: str) -> str:
-    return _TOKEN.sub(lambda match: match[0] if match["name"] else " ", sql)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from spanscore.errors import EvaluatorInvalid, QueryError
 from spanscore.evaluate import contract
 from spanscore.evaluate.header import OWN
-from spanscore.evaluate.session import EVALUATOR_MACROS
+from spanscore.evaluate.macros import macros_used
 from spanscore.store.connection import default_threads
 from spanscore.store.evaluation import EvaluationSession, Scope, evaluation_session
 from spanscore.store.scores import ScoreCounts, write_scores
@@ -111,7 +111,8 @@ def evaluate_store(
         StoreError: the store cannot be read.
     """
     values = catalogue.bound(params or {})
-    with evaluation_session(directory, scope, macros=EVALUATOR_MACROS, timeout_s=timeout_s) as session:
+    with evaluation_session(directory, scope, macros=(), timeout_s=timeout_s) as session:
+        session.create_macros(_macros(catalogue.evaluators))
         return evaluate(session, catalogue, scope=scope, values=values, on_done=on_done)
 
 
@@ -126,7 +127,7 @@ def evaluate(
     """Runs evaluators on a prepared session. `values` are their parameters, as `Catalogue.bound` gives them."""
     evaluators = catalogue.evaluators
     runs = session.scoped_runs()
-    sessions = _sessions(session, scope, n_evaluators=len(evaluators), n_runs=runs.num_rows)
+    sessions = _sessions(session, scope, evaluators, n_runs=runs.num_rows)
     results: dict[int, Result] = {}
     outcomes: list[pa.Table] = []
     n_at_once = max(1, _ROWS_AT_ONCE // max(1, runs.num_rows))
@@ -147,7 +148,14 @@ def evaluate(
                 evaluator, values[evaluator.id], summaries.get(index), errors.get(index), n_runs=runs.num_rows
             )
     broken = [_broken_result(file) for file in catalogue.broken]
-    return Evaluation(scope, (*results.values(), *broken), runs, tuple(outcomes), catalogue.is_selection)
+    return Evaluation(
+        scope,
+        (*results.values(), *broken),
+        runs,
+        tuple(outcomes),
+        catalogue.is_selection,
+        session.undecided_runs(),
+    )
 
 
 def store_evaluation(directory: Path, evaluation: Evaluation) -> ScoreCounts:
@@ -184,13 +192,20 @@ def store_evaluation(directory: Path, evaluation: Evaluation) -> ScoreCounts:
     )
 
 
-def _sessions(session: EvaluationSession, scope: Scope, *, n_evaluators: int, n_runs: int) -> list[EvaluationSession]:
+def _sessions(
+    session: EvaluationSession, scope: Scope, evaluators: Sequence[Evaluator], *, n_runs: int
+) -> list[EvaluationSession]:
     """The sessions in which evaluators run beside each other."""
-    workers = min(default_threads(), n_evaluators) if n_runs <= _RUNS_SIDE_BY_SIDE else 1
+    workers = min(default_threads(), len(evaluators)) if n_runs <= _RUNS_SIDE_BY_SIDE else 1
     beside = [session.beside() for _ in range(workers - 1)]
     for one in beside:
-        one.prepare(scope, macros=EVALUATOR_MACROS)
+        one.prepare(scope, macros=())
+        one.create_macros(_macros(evaluators))
     return [session, *beside]
+
+
+def _macros(evaluators: Sequence[Evaluator]) -> list[str]:
+    return macros_used("\n".join(evaluator.sql for evaluator in evaluators))
 
 
 def _answers(

@@ -98,7 +98,7 @@ class EvaluationSession:
             scope: which runs.
             macros: files of `queries/macros`, without `.sql`.
         """
-        create_macros(self._session, macros)
+        self.create_macros(read_query(f"macros/{name}.sql") for name in macros)
         self.find_runs(scope)
         for table, condition in _conditions(scope):
             self._connection.execute(
@@ -109,6 +109,10 @@ class EvaluationSession:
             f" from run_cases inner join {_DATABASE}.main.cases as cases on cases.rowid = run_cases.case_row"
             " where run_cases.run_id in (select run_id from run_scope)"
         )
+
+    def create_macros(self, statements: Iterable[str]) -> None:
+        """Runs our own statements that create macros."""
+        create_macros(self._session, statements)
 
     def find_runs(self, scope: Scope) -> None:
         """Looks again which runs are in scope and which cases they are attempts at."""
@@ -210,10 +214,10 @@ class EvaluationSession:
             self._connection.rollback()
 
 
-def create_macros(session: ReadSession, names: Sequence[str]) -> None:
-    """Creates the macros in these files of `queries/macros`, for this session only."""
-    for name in names:
-        session.connection.execute(read_query(f"macros/{name}.sql"))
+def create_macros(session: ReadSession, statements: Iterable[str]) -> None:
+    """Runs our own statements that create macros, for this session only."""
+    for statement in statements:
+        session.connection.execute(statement)
 
 
 @contextmanager
