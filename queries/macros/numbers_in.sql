@@ -68,24 +68,38 @@ create or replace temp macro numbers_in(value) as (
                         decimal_comma or comma_by_unit(pieces))) = 0) and number_list(pieces.core) is not null as is_list
                 from (
                     select
-                        place,
-                        number_pieces(string_split(piece, chr(2))[1]) as pieces,
-                        sum(length(piece) - if(place > 1, 1, 0)) over (
-                            order by place rows between unbounded preceding and 1 preceding
-                        )::integer as token_start,
-                        regexp_matches(value, '^\s*[\[{]') as is_json,
-                        has_decimal_comma(value) as decimal_comma
+                        token_start,
+                        -- A list of one: a filter on `pieces` would otherwise be pushed down, and read every token twice.
+                        unnest([number_pieces(token)]) as pieces,
+                        is_json,
+                        decimal_comma
                     from (
                         select
-                            unnest(pieces) as piece,
-                            generate_subscripts(pieces, 1) as place
+                            place,
+                            split_part(piece, chr(2), 1) as token,
+                            sum(length(piece) - if(place > 1, 1, 0)) over (
+                                order by place rows between unbounded preceding and 1 preceding
+                            )::integer as token_start,
+                            is_json,
+                            decimal_comma
                         from (
-                            select string_split(regexp_replace(translate(value, chr(1) || chr(2), '  '),
-                                claim_token_pattern(), chr(1) || '\0' || chr(2), 'g'), chr(1)) as pieces
+                            select
+                                unnest(pieces) as piece,
+                                generate_subscripts(pieces, 1) as place,
+                                is_json,
+                                decimal_comma
+                            from (
+                                select
+                                    string_split(regexp_replace(translate(value, chr(1) || chr(2), '  '),
+                                        claim_token_pattern(), chr(1) || '\0' || chr(2), 'g'), chr(1)) as pieces,
+                                    regexp_matches(value, '^\s*[\[{]') as is_json,
+                                    has_decimal_comma(value) as decimal_comma
+                            )
                         )
                     )
+                    where place > 1
                 )
-                where place > 1 and pieces.core <> '' and not regexp_matches(pieces.core || pieces.unit, '^(?:19|20)\d0s$')
+                where pieces.core <> '' and not regexp_matches(pieces.core || pieces.unit, '^(?:19|20)\d0s$')
             )
         )
         where len(member.readings) > 0

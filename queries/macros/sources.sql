@@ -20,7 +20,7 @@ create or replace temp macro source_numbers() as table
             coalesce(unit_kind(pieces.unit, pieces.currency) = 'percent', false) as is_percent,
             case when pieces.sign || pieces.inner_sign = '' then 0
                 when regexp_matches(pieces.sign || pieces.inner_sign, '[-−]') then -1 else 1 end as sign
-        from (select token, number_pieces(token) as pieces from (select distinct token from tokens))
+        from (select token, unnest([number_pieces(token)]) as pieces from (select distinct token from tokens))
         where pieces.core <> ''
     ),
     meanings as (

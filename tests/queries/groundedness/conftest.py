@@ -1,10 +1,9 @@
-"""Runs invented for one question: an answer, and what stood behind it."""
+"""Scores invented runs on empty tables of a trajectory."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import duckdb
@@ -14,39 +13,10 @@ import pytest
 from spanscore.evaluate.catalogue import shipped_catalogue
 from spanscore.evaluate.session import EVALUATOR_MACROS
 from spanscore.store.queries import read_query
+from tests.queries.groundedness.attempts import Attempt, Judge, Verdict
 
 _BY_ID = {evaluator.id: evaluator for evaluator in shipped_catalogue().evaluators}
 _TABLES = ("runs", "llm_calls", "tool_calls", "tool_requests", "messages", "retrievals")
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """One run: what was answered, and from what."""
-
-    answer: str
-    sources: Sequence[str] = ()
-    """Results of tools."""
-    question: str = "What is it?"
-    system: str | None = None
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What the evaluator says of an attempt."""
-
-    score: float | None
-    reason: str | None
-    claims: int = 0
-    unsupported: Sequence[dict[str, Any]] = ()
-    derived: Sequence[dict[str, str]] = ()
-
-    @property
-    def texts(self) -> list[str]:
-        """The unsupported claims as they stand in the answer."""
-        return [claim["text"] for claim in self.unsupported]
-
-
-Judge = Callable[..., list[Verdict]]
 
 
 @pytest.fixture(scope="session")
@@ -73,7 +43,7 @@ def judge(connection: duckdb.DuckDBPyConnection) -> Judge:
                 connection.register("given", pa.Table.from_pylist(rows))
                 connection.execute(f"insert into {table} by name select * from given")
                 connection.unregister("given")
-        scores = connection.execute(evaluator.sql, evaluator.bound(params or {})).to_arrow_table().to_pylist()
+        scores = connection.sql(evaluator.sql, params=evaluator.bound(params or {})).to_arrow_table().to_pylist()
         by_run = {row["run_id"]: row for row in scores}
         return [_verdict(by_run[f"run {place}"]) for place in range(len(attempts))]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import Attempt, Judge, Verdict
+from tests.queries.groundedness.attempts import Attempt, Judge, Verdict
 
 TABLE = tomllib.loads(Path(__file__).with_name("cases.toml").read_text(encoding="utf-8"))
 ROWS = [(f"{group} {place}: {row['why']}", row) for group, rows in TABLE.items() for place, row in enumerate(rows)]
