@@ -14,19 +14,24 @@ create or replace temp macro json_opened(value) as
 
 -- plain_decimals: JSON text with 1.0 written as 1 outside of strings. Only for comparing: escapes do not come back.
 create or replace temp macro plain_decimals(text) as
-    case
-        when regexp_matches(text, '\.0([^0-9]|$)') then array_to_string(
-            list_transform(
-                string_split(replace(replace(text, '\\', chr(1)), '\"', chr(2)), '"'),
-                lambda piece, i: case when i % 2 = 1 then regexp_replace(piece, '\.0([^0-9]|$)', '\1', 'g') else piece end
-            ), '"')
-        else text
-    end;
+    array_to_string(
+        list_transform(
+            string_split(replace(replace(text, '\\', chr(1)), '\"', chr(2)), '"'),
+            lambda piece, i: case when i % 2 = 1 then regexp_replace(piece, '\.0([^0-9]|$)', '\1', 'g') else piece end
+        ), '"');
 
 -- json_canonical: text that is the same for equal JSON values: keys in order, 1.0 as 1, an opened string as what it holds.
 -- true is not 1, "5" is not 5, [1,2] is not [2,1]. SQL NULL and JSON null are both `null`.
+-- A list of one element gives an expression a name, here and below: each mention of a macro's argument is a copy of it.
 create or replace temp macro json_canonical(value) as
-    coalesce(plain_decimals(json_opened(value)::variant::json::varchar), 'null');
+    list_transform(
+        [json_opened(value)::variant::json::varchar],
+        lambda text: case
+            when text is null then 'null'
+            when regexp_matches(text, '\.0([^0-9]|$)') then plain_decimals(text)
+            else text
+        end
+    )[1];
 
 -- json_equal: whether two JSON values are the same.
 create or replace temp macro json_equal(a, b) as json_canonical(a) = json_canonical(b);
@@ -34,16 +39,18 @@ create or replace temp macro json_equal(a, b) as json_canonical(a) = json_canoni
 -- argument_pairs: the arguments of a call as sorted texts `name=value`, the value canonical; empty for no arguments. What is
 -- no object is one pair without a name.
 create or replace temp macro argument_pairs(arguments) as
-    case
-        when arguments is null or json_type(arguments) = 'NULL' then []::varchar[]
-        when json_type(json_opened(arguments)) = 'OBJECT'
-            and try_cast(json_opened(arguments) as map(varchar, json)) is not null
-            then list_sort(list_transform(
-                map_entries(try_cast(json_opened(arguments) as map(varchar, json))),
-                lambda pair: pair.key || '=' || json_canonical(pair.value)
-            ))
-        else ['=' || json_canonical(arguments)]
-    end;
+    list_transform(
+        [json_opened(arguments)],
+        lambda opened: case
+            when coalesce(json_type(opened), 'NULL') = 'NULL' then []::varchar[]
+            when json_type(opened) = 'OBJECT' and try_cast(opened as map(varchar, json)) is not null
+                then list_sort(list_transform(
+                    map_entries(try_cast(opened as map(varchar, json))),
+                    lambda pair: pair.key || '=' || json_canonical(pair.value)
+                ))
+            else ['=' || json_canonical(opened)]
+        end
+    )[1];
 
 -- pairs_fit: whether a call with the pairs `actual` is what `expected` asks for. mode exact: the same arguments; subset: at
 -- least the expected ones. A nested value must be the same in both modes.

@@ -20,64 +20,33 @@
 -- unknown kind, without what it compares with, or with a pattern that is none is wrong itself: it counts neither for nor
 -- against the agent, and evaluators name it.
 
--- texts_at: the texts at a place of a check, one or a list of them; empty when there is none.
-create or replace temp macro texts_at(ch, place) as
-    case coalesce(json_type(json_extract(ch, place)), 'NULL')
-        when 'NULL' then []::varchar[]
-        when 'ARRAY' then list_filter(json_extract_string(ch, place || '[*]'), lambda item: item <> '')
-        else list_filter([json_extract_string(ch, place)], lambda item: item <> '')
-    end;
+-- texts_of: a text or a list of texts as a list; empty when there is none.
+create or replace temp macro texts_of(value) as
+    list_filter(
+        case json_type(value) when 'ARRAY' then json_extract_string(value, '$[*]') else [value ->> '$'] end,
+        lambda item: item <> '');
 
 -- check_values: what a check compares with, one of which is enough.
 create or replace temp macro check_values(ch) as
-    list_concat(texts_at(ch, '$.any_of'), texts_at(ch, '$.text'), texts_at(ch, '$.pattern'), texts_at(ch, '$.value'));
+    texts_of(coalesce(json_extract(ch, '$.any_of'), json_extract(ch, '$.text'), json_extract(ch, '$.pattern'),
+        json_extract(ch, '$.value')));
+
+-- check_needs: what a check compares with, all of which must be there.
+create or replace temp macro check_needs(ch) as texts_of(json_extract(ch, '$.all_of'));
 
 -- check_flag: an option of a check that is true or false; false when it is not given.
 create or replace temp macro check_flag(ch, name) as coalesce(ch ->> name, 'false') = 'true';
 
--- folded: text for comparing: one kind of space and of apostrophe, no commas, and lower case unless case counts.
-create or replace temp macro folded(text, is_case_sensitive) as
-    trim(regexp_replace(
-        replace(replace(case when is_case_sensitive then text else lower(text) end, ',', ''), '’', ''''), '\s+', ' ', 'g'));
-
--- has_phrase: a folded text holds a folded phrase.
-create or replace temp macro has_phrase(text, phrase, is_whole) as
-    case
-        when phrase = '' then false
-        when is_whole then regexp_matches(text, '(^|[^\pL\pN_])' || regexp_escape(phrase) || '($|[^\pL\pN_])')
-        else contains(text, phrase)
-    end;
-
 -- phrases_found: which of the phrases stand in a text, each true or false.
 create or replace temp macro phrases_found(ch, phrases, text) as
-    list_transform(phrases, lambda phrase: has_phrase(
-        folded(text, check_flag(ch, '$.case_sensitive')), folded(phrase, check_flag(ch, '$.case_sensitive')),
-        check_flag(ch, '$.whole_words')));
+    list_transform(
+        list_filter(list_transform(phrases, lambda phrase: folded(phrase, check_flag(ch, '$.case_sensitive'))),
+            lambda phrase: phrase <> ''),
+        lambda phrase: has_phrase(folded(text, check_flag(ch, '$.case_sensitive')), phrase, check_flag(ch, '$.whole_words')));
 
 -- any_and_all: the flags of `any_of` have one that is true, those of `all_of` have none that is false; empty ones say nothing.
 create or replace temp macro any_and_all(any_flags, all_flags) as
     coalesce(list_bool_or(any_flags), true) and coalesce(list_bool_and(all_flags), true);
-
--- declines: the answer says that it does not know or cannot tell.
-create or replace temp macro declines(answer) as
-    regexp_matches(folded(answer, false),
-        '\b(?:can(?:not|''t| not)|could(?: not|n''t)|unable to|(?:am|are|is|was|were)(?: not|n''t) able to)\b'
-        || '|\b(?:do(?: not|n''t)|does(?: not|n''t)|did(?: not|n''t)) (?:know|have|exist|find|seem to (?:exist|be)|appear to (?:exist|be))\b'
-        || '|\bno (?:such|information|data|record|records|evidence|reliable|known|public|published|results?|figures?|sources?)\b'
-        || '|\b(?:unknown|unanswerable|unverified|unavailable|insufficient|inconclusive)\b'
-        || '|\bnot (?:verified|known|available|public|published|possible|aware|familiar|found|sure|certain|enough|a (?:real|recognised|recognized|known))\b'
-        || '|\bthere(?: is|''s) no\b|\bi(?: am|''m) not\b|\bnot (?:have|find)\b|\bisn''t (?:a|any|available|known|possible)\b');
-
--- answer_numbers: the numbers in a text that are written in digits. A comma before three digits groups them, and a hyphen
--- between two numbers is no minus sign; digits that belong to a name (A-5, v2) are no number.
-create or replace temp macro grouped(text) as regexp_replace(text, '(\d),(\d{3})', '\1\2', 'g');
-create or replace temp macro answer_numbers(text) as
-    list_filter(list_transform(
-        regexp_extract_all(
-            regexp_replace(grouped(grouped(replace(text, '−', '-'))), '(\d)[-–](\d)', '\1 \2', 'g'),
-            '(?:^|[^\pL\d.\-])(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)', 1),
-        lambda item: try_cast(item as double)
-    ), lambda number: number is not null);
 
 -- has_number: a number in the text is the one that the check wants.
 create or replace temp macro has_number(ch, text) as
@@ -89,10 +58,6 @@ create or replace temp macro has_number(ch, text) as
             1e-12 * abs(try_cast(ch ->> '$.value' as double))
         ))) > 0;
 
--- answer_json: the JSON that an answer consists of, out of a code fence; NULL when it is none.
-create or replace temp macro answer_json(text) as
-    try_cast(regexp_replace(trim(text, E' \n\r\t'), '^```[a-zA-Z]*\s*([\s\S]*?)\s*```$', '\1') as json);
-
 -- check_problem: what is wrong with a check itself; NULL when nothing is.
 create or replace temp macro check_problem(ch) as
     case
@@ -102,8 +67,8 @@ create or replace temp macro check_problem(ch) as
         when ch ->> '$.weight' is not null and coalesce(try_cast(ch ->> '$.weight' as double), 0) <= 0 then 'bad_weight'
         when ch ->> '$.kind' = 'json' then case when json_type(ch, '$.value') is null then 'no_value' end
         when ch ->> '$.kind' = 'abstains' then null
-        when len(check_values(ch)) = 0 and (ch ->> '$.kind' not in ('contains', 'tool_called')
-            or len(texts_at(ch, '$.all_of')) = 0) then 'no_value'
+        when coalesce(len(check_values(ch)), 0) = 0
+            and (ch ->> '$.kind' not in ('contains', 'tool_called') or coalesce(len(check_needs(ch)), 0) = 0) then 'no_value'
         when ch ->> '$.kind' in ('number', 'numeric', 'max_steps') and try_cast(ch ->> '$.value' as double) is null
             then 'no_number'
         when ch ->> '$.kind' = 'regex' and list_bool_or(list_transform(
@@ -112,33 +77,53 @@ create or replace temp macro check_problem(ch) as
 
 -- is_same_text: the answer is the wanted text.
 create or replace temp macro is_same_text(ch, wanted, answer) as
-    trim(case when check_flag(ch, '$.case_sensitive') then wanted else lower(wanted) end, E' \n\r\t')
-    = trim(case when check_flag(ch, '$.case_sensitive') then answer else lower(answer) end, E' \n\r\t');
+    if(check_flag(ch, '$.case_sensitive'), trim(wanted, E' \n\r\t') = trim(answer, E' \n\r\t'),
+        lower(trim(wanted, E' \n\r\t')) = lower(trim(answer, E' \n\r\t')));
 
--- check_passes: whether a check holds for a run; NULL when the check itself is wrong (`check_problem`).
+-- is_wanted_json: the answer is the wanted JSON, or holds it.
+create or replace temp macro is_wanted_json(ch, answer) as
+    list_transform(
+        [list_transform([json_extract(ch, '$.value'), answer_json(answer)], lambda value: argument_pairs(value))],
+        lambda pairs: answer_json(answer) is not null
+            and if(ch ->> '$.mode' = 'subset', list_has_all(pairs[2], pairs[1]), pairs[2] = pairs[1])
+    )[1];
+
+-- phrase_check, matching_check, abstaining_check, run_check: whether a check of the kinds that they name holds; NULL for other kinds. Only for
+-- checks that are right themselves (`check_problem` is NULL).
 -- tools: names of the tools that were called; steps: LLM calls and tool calls.
-create or replace temp macro check_passes(ch, answer, tools, steps) as
+create or replace temp macro phrase_check(ch, answer) as
     case
-        when check_problem(ch) is not null then null
-        when ch ->> '$.kind' = 'tool_called' then any_and_all(
-            list_transform(check_values(ch), lambda name: list_contains(tools, name)),
-            list_transform(texts_at(ch, '$.all_of'), lambda name: list_contains(tools, name)))
-        when ch ->> '$.kind' = 'tool_not_called' then not list_has_any(tools, check_values(ch))
-        when ch ->> '$.kind' = 'max_steps' then steps <= try_cast(ch ->> '$.value' as double)
+        when ch ->> '$.kind' not in ('contains', 'excludes') then null
         when answer is null then false
         when ch ->> '$.kind' = 'contains' then any_and_all(
-            phrases_found(ch, check_values(ch), answer), phrases_found(ch, texts_at(ch, '$.all_of'), answer))
-        when ch ->> '$.kind' = 'excludes' then not list_bool_or(phrases_found(ch, check_values(ch), answer))
+            phrases_found(ch, check_values(ch), answer), phrases_found(ch, check_needs(ch), answer))
+        else not list_bool_or(phrases_found(ch, check_values(ch), answer))
+    end;
+create or replace temp macro matching_check(ch, answer) as
+    case
+        when ch ->> '$.kind' not in ('exact', 'regex', 'number', 'numeric', 'json') then null
+        when answer is null then false
         when ch ->> '$.kind' = 'exact'
             then list_bool_or(list_transform(check_values(ch), lambda wanted: is_same_text(ch, wanted, answer)))
         when ch ->> '$.kind' = 'regex' then list_bool_or(list_transform(check_values(ch), lambda pattern: coalesce(try(
-            regexp_matches(answer, case when check_flag(ch, '$.case_sensitive') then pattern else '(?i)' || pattern end)), false)))
-        when ch ->> '$.kind' in ('number', 'numeric') then has_number(ch, answer)
-        when ch ->> '$.kind' = 'json' then coalesce(case
-            when ch ->> '$.mode' = 'subset'
-                then pairs_fit(argument_pairs(json_extract(ch, '$.value')), argument_pairs(answer_json(answer)), 'subset')
-            else json_equal(json_extract(ch, '$.value'), answer_json(answer))
-        end and answer_json(answer) is not null, false)
-        when ch ->> '$.kind' = 'abstains'
-            then declines(answer) or coalesce(list_bool_or(phrases_found(ch, check_values(ch), answer)), false)
+            regexp_matches(answer, if(check_flag(ch, '$.case_sensitive'), '', '(?i)') || pattern)), false)))
+        when ch ->> '$.kind' = 'json' then is_wanted_json(ch, answer)
+        else has_number(ch, answer)
     end;
+create or replace temp macro abstaining_check(ch, answer) as
+    case
+        when ch ->> '$.kind' <> 'abstains' then null
+        when answer is null then false
+        else declines(answer) or coalesce(list_bool_or(phrases_found(ch, check_values(ch), answer)), false)
+    end;
+create or replace temp macro run_check(ch, tools, steps) as
+    case ch ->> '$.kind'
+        when 'tool_called' then coalesce(list_has_any(tools, nullif(check_values(ch), [])), true)
+            and coalesce(list_has_all(tools, check_needs(ch)), true)
+        when 'tool_not_called' then not list_has_any(tools, check_values(ch))
+        when 'max_steps' then steps <= try_cast(ch ->> '$.value' as double)
+    end;
+
+-- check_passes: the same for a check of any kind.
+create or replace temp macro check_passes(ch, answer, tools, steps) as
+    coalesce(run_check(ch, tools, steps), phrase_check(ch, answer), matching_check(ch, answer), abstaining_check(ch, answer));

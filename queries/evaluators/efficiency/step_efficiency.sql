@@ -40,7 +40,8 @@ checked as (
     select
         asked.run_id,
         coalesce(try_cast(ch ->> '$.weight' as double), 1) as weight,
-        check_passes(ch, asked.final_answer, coalesce(made.tools, []), asked.steps) as passes
+        case when check_problem(ch) is null
+            then check_passes(ch, asked.final_answer, coalesce(made.tools, []), asked.steps) end as passes
     from (select *, unnest(checks) as ch from asked) as asked
     left join made using (run_id)
 ),

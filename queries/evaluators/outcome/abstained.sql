@@ -15,7 +15,7 @@
 -- answers that decline in words and then give a figure all the same (`numbers_grounded`), nor for other languages than English
 -- where the case lists no phrases.
 with checked as (
-    select runs.run_id, bool_and(check_passes(ch, runs.final_answer, []::varchar[], 0)) as passes
+    select runs.run_id, bool_and(coalesce(phrase_check(ch, runs.final_answer), abstaining_check(ch, runs.final_answer))) as passes
     from (select run_id, unnest(json_items(checks)) as ch from cases)
     inner join runs using (run_id)
     where ch ->> '$.kind' in ('contains', 'abstains') and check_problem(ch) is null

@@ -10,19 +10,24 @@
 -- Counts the checks of kind `excludes`: phrases that the answer must not hold.
 -- How a check is read stands in `queries/macros/checks.sql`; checks that are wrong themselves do not count.
 -- NULL: no case; no such check in it, or only wrong ones; no answer, or none that was captured.
-with checked as (
-    select
-        runs.run_id,
-        count(*) as n,
-        count(*) filter (where check_passes(ch, runs.final_answer, []::varchar[], 0)) as n_passed,
-        list(ch order by position) filter (where not check_passes(ch, runs.final_answer, []::varchar[], 0)) as failed
-    from (
-        select run_id, unnest(json_items(checks)) as ch, unnest(range(1, len(json_items(checks)) + 1)) as position
-        from cases
-    )
+with listed as (
+    select run_id, unnest(json_items(checks)) as ch, unnest(range(1, len(json_items(checks)) + 1)) as position
+    from cases
+),
+tried as (
+    select listed.run_id, listed.ch, listed.position, phrase_check(ch, runs.final_answer) as passes
+    from listed
     inner join runs using (run_id)
-    where ch ->> '$.kind' in ('excludes') and check_problem(ch) is null
-    group by runs.run_id
+    where ch ->> '$.kind' = 'excludes' and check_problem(ch) is null
+),
+checked as (
+    select
+        run_id,
+        count(*) as n,
+        count(*) filter (where passes) as n_passed,
+        list(ch order by position) filter (where not passes) as failed
+    from tried
+    group by run_id
 ),
 judged as (
     select

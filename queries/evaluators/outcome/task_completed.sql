@@ -47,7 +47,8 @@ checked as (
         listed.ch ->> '$.kind' as kind,
         coalesce(try_cast(listed.ch ->> '$.weight' as double), 1) as weight,
         check_problem(listed.ch) as problem,
-        check_passes(listed.ch, asked.final_answer, coalesce(made.tools, []), asked.steps) as passes
+        case when check_problem(listed.ch) is null
+            then check_passes(listed.ch, asked.final_answer, coalesce(made.tools, []), asked.steps) end as passes
     from listed
     inner join asked using (run_id)
     left join made using (run_id)

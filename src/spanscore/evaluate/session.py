@@ -5,6 +5,7 @@ EVALUATOR_MACROS = (
     "ratio",
     "words",
     "calls",
+    "answers",
     "checks",
     "number_patterns",
     "numbers",
