@@ -8,7 +8,7 @@ set variable first_log = (select min(rowid) from log_records where trace_id in (
 set variable last_log = (select max(rowid) from log_records where trace_id in (select trace_id from batch_traces));
 
 create or replace temp view raw_spans as
-select *
+select *, rowid
 from spans
 where rowid between getvariable('first_span') and getvariable('last_span')
     and trace_id in (select trace_id from batch_traces);

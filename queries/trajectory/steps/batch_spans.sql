@@ -1,9 +1,10 @@
 -- The spans of the traces in hand, numbered. `s` is a small integer that stands for (trace_id, span_id) in every later step;
--- the numbering depends on the spans alone, so rows come out the same whatever the order of arrival.
+-- the numbering depends on the spans alone, so rows come out the same whatever the order of arrival. `place` is the row of `spans`.
 create or replace temp table batch_spans as
 with numbered as (
     select
         (row_number() over (order by spans.trace_id, start_time_unix_nano, span_id))::integer as s,
+        spans.rowid as place,
         spans.trace_id,
         batch_traces.group_id,
         span_id,

@@ -2,30 +2,38 @@
 -- that says something. Attributes that no row of the map names are not touched.
 -- An attribute of a span event or of a log record that names the span is read under the key `event name|key`. The event that
 -- repeats a whole call (`gen_ai.client.inference.operation.details`) counts as attributes, after the span's own (`rank` 100).
+-- A process that was started for one trial of a benchmark says so on its resource (`rank` 200).
 create or replace temp table batch_attributes as
-with entries as (
-    select trace_id, span_id, 0 as rank, unnest(map_entries(attributes)) as entry
-    from raw_spans
-    union all
-    select trace_id, span_id, 100, unnest(map_entries(attributes))
+with own as (
+    select
+        batch_spans.s,
+        batch_spans.scope_name,
+        unnest(map_keys(spans.attributes)) as key,
+        unnest(list_transform(map_values(spans.attributes), lambda value: attribute_text(value))) as value
+    from spans
+    inner join batch_spans on batch_spans.place = spans.rowid
+),
+reported as (
+    select trace_id, span_id, unnest(map_entries(attributes)) as entry
     from raw_events
     where name = 'gen_ai.client.inference.operation.details'
     union all
-    select trace_id, span_id, 100, unnest(map_entries(attributes))
+    select trace_id, span_id, unnest(map_entries(attributes))
     from raw_logs
     where coalesce(event_name, attributes['event.name']::varchar) = 'gen_ai.client.inference.operation.details'
+),
+entries as (
+    select s, scope_name, 0 as rank, key, value
+    from own
+    union all
+    select batch_spans.s, batch_spans.scope_name, 100, reported.entry.key, attribute_text(reported.entry.value)
+    from reported
+    inner join batch_spans using (trace_id, span_id)
 )
-select
-    batch_spans.s,
-    batch_spans.scope_name,
-    entries.rank,
-    entries.entry.key as key,
-    attribute_text(entries.entry.value) as value
+select *
 from entries
-inner join batch_spans using (trace_id, span_id)
-where entries.entry.key in (select key from attribute_map)
-    or regexp_matches(entries.entry.key,
-        '^(llm\.(in|out)put_messages|gen_ai\.(prompt|completion)|retrieval\.documents|llm\.tools)\.[0-9]+\.');
+where key in (select key from attribute_map)
+    or regexp_matches(key, '^(llm\.(in|out)put_messages|gen_ai\.(prompt|completion)|retrieval\.documents|llm\.tools)\.[0-9]+\.');
 
 insert into batch_attributes
 select

@@ -2,16 +2,19 @@
 
 What a span means is written in `queries/`; here is only the order of the steps, the size of a batch and the
 transactions. Every step is set-based. The pending traces are dealt into batches, each derived in a transaction of its
-own, several at a time where there are processors for it; a last transaction joins what turned out to belong together and takes the traces off
-`pending_traces`. A crash in between leaves them pending, and deriving them again gives the same rows.
+own, several at a time where there are processors for it; a last transaction joins what turned out to belong together
+and takes the traces off `pending_traces`. A crash in between leaves them pending, and deriving them again gives the
+same rows.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import ExitStack
 from functools import cache
+from queue import SimpleQueue
 
 import duckdb
 import pyarrow as pa
@@ -57,7 +60,6 @@ CONVENTIONS = ("claude_code",)
 STEPS = (
     "span_exceptions",
     "span_class",
-    "delegations",
     "adoption",
     "span_tree",
     "span_runs",
@@ -118,7 +120,7 @@ def derive(
     Args:
         con: a read-write connection to a store whose tables `install` made.
         progress: called after each batch with the traces done and the traces there were [traces].
-        workers: batches derived at a time; None = one per DuckDB thread.
+        workers: batches derived at a time; None = as many as DuckDB has threads.
         round_spans: how many spans to deal into batches before looking at `pending_traces` again [spans].
 
     Returns:
@@ -126,19 +128,38 @@ def derive(
     """
     total = _count(con, "select count(*) from pending_traces")
     done = 0
-    while (taken := _take_round(con, round_spans)).num_rows:
-        batches = [
-            taken.filter(pc.equal(taken["batch"], batch)).select(["trace_id", "group_id"])
-            for batch in pc.unique(taken["batch"]).to_pylist()
-        ]
-        with ThreadPoolExecutor(max_workers=min(len(batches), workers or _threads(con))) as pool:
-            derived = [pool.submit(_derive_batch, con.cursor(), batch) for batch in batches]
-            for future in as_completed(derived):
-                done += future.result()
+    threads = _count(con, "select current_setting('threads')")
+    # A batch is too small for DuckDB to divide. Threads of its own would only take tasks from each other: with them,
+    # two batches side by side cost a quarter more processor time.
+    con.execute("set threads = 1")
+    try:
+        while (taken := _take_round(con, round_spans)).num_rows:
+            batches = [
+                taken.filter(pc.equal(taken["batch"], batch)).select(["trace_id", "group_id"])
+                for batch in pc.unique(taken["batch"]).to_pylist()
+            ]
+            for traces_done in _derive_batches(con, batches, min(len(batches), workers or threads)):
+                done += traces_done
                 if progress is not None:
                     progress(min(done, total), total)
-        _end_round(con, taken)
+            _end_round(con, taken)
+    finally:
+        con.execute(f"set threads = {threads}")
     return done
+
+
+def _derive_batches(con: duckdb.DuckDBPyConnection, batches: list[pa.Table], workers: int) -> Iterator[int]:
+    """Derives the batches, several at a time, and yields how many traces each had."""
+    connections: SimpleQueue[duckdb.DuckDBPyConnection] = SimpleQueue()
+    with ExitStack() as stack:
+        for _ in range(workers):
+            connection = stack.enter_context(con.cursor())
+            install_macros(connection)
+            connections.put(connection)
+        pool = stack.enter_context(ThreadPoolExecutor(max_workers=workers))
+        derived = [pool.submit(_derive_batch, connections, batch) for batch in batches]
+        for future in as_completed(derived):
+            yield future.result()
 
 
 def _take_round(con: duckdb.DuckDBPyConnection, round_spans: int) -> pa.Table:
@@ -147,10 +168,10 @@ def _take_round(con: duckdb.DuckDBPyConnection, round_spans: int) -> pa.Table:
     return con.sql(query, params=parameters).to_arrow_table()
 
 
-def _derive_batch(con: duckdb.DuckDBPyConnection, traces: pa.Table) -> int:
-    """Replaces the rows of the traces; returns how many traces there were."""
-    with con:
-        install_macros(con)
+def _derive_batch(connections: SimpleQueue[duckdb.DuckDBPyConnection], traces: pa.Table) -> int:
+    """Replaces the rows of the traces over a connection that is free; returns how many traces there were."""
+    con = connections.get()
+    try:
         con.register("taken_traces", traces)
         con.execute("create or replace temp table batch_traces as from taken_traces")
         con.begin()
@@ -165,6 +186,8 @@ def _derive_batch(con: duckdb.DuckDBPyConnection, traces: pa.Table) -> int:
         except BaseException:
             con.rollback()
             raise
+    finally:
+        connections.put(con)
     return int(traces.num_rows)
 
 
@@ -175,7 +198,8 @@ def _read_attributes(con: duckdb.DuckDBPyConnection) -> None:
     for convention in CONVENTIONS:
         _run(con, f"conventions/{convention}.sql")
     _run(con, "trajectory/steps/span_facts.sql")
-    con.execute(_pivot())
+    _run(con, "trajectory/steps/delegations.sql")
+    _pivot(con)
 
 
 def _forget(con: duckdb.DuckDBPyConnection) -> None:
@@ -220,17 +244,22 @@ def _attribute_map() -> pa.Table:
     )
 
 
-@cache
-def _pivot() -> str:
-    """SQL that turns `span_values` into one row per span with every canonical column, in the order of the map."""
+def _pivot(con: duckdb.DuckDBPyConnection) -> None:
+    """Makes `span_facts` of `span_values`: a row per span with every canonical column, in the order of the map.
+
+    A trace fills few of the columns. Those are a table; in the view over it the others are NULL and cost nothing.
+    """
+    filled = {name for (name,) in con.execute("select distinct column_name from span_values").fetchall()}
     columns = tuple(dict.fromkeys(_attribute_map()["column_name"].to_pylist()))
-    listed = ", ".join(f"'{column}'" for column in columns)
-    return (
-        "create or replace temp table span_facts as select batch_spans.s, "
-        + ", ".join(f"pivoted.{column}" for column in columns)
-        + f" from batch_spans left join (pivot span_values on column_name in ({listed}) using first(value) group by s)"
-        " as pivoted using (s)"
+    stored = [column for column in columns if column in filled] or [columns[0]]
+    names = ", ".join(f"'{column}'" for column in stored)
+    con.execute(
+        "create or replace temp table filled_facts as pivot "
+        f"(from span_values union all select s, '{stored[0]}', null from batch_spans) "
+        f"on column_name in ({names}) using any_value(value) group by s"
     )
+    listed = ", ".join(column if column in stored else f"null::varchar as {column}" for column in columns)
+    con.execute(f"create or replace temp view span_facts as select s, {listed} from filled_facts")
 
 
 def _run(con: duckdb.DuckDBPyConnection, name: str) -> None:
@@ -239,7 +268,3 @@ def _run(con: duckdb.DuckDBPyConnection, name: str) -> None:
 
 def _count(con: duckdb.DuckDBPyConnection, query: str) -> int:
     return int(con.execute(query).fetchall()[0][0])
-
-
-def _threads(con: duckdb.DuckDBPyConnection) -> int:
-    return _count(con, "select current_setting('threads')")
