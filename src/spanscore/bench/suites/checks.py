@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, WithJsonSchema
 
@@ -75,6 +75,11 @@ class AnyCheck(BaseModel):
 
     weight: Annotated[float, Field(gt=0)] = 1.0
     """What the check counts beside the others of the case."""
+
+    def as_value(self) -> dict[str, Any]:
+        """The check as plain values, its kind first, without what is not said."""
+        said = self.model_dump(mode="json", exclude_defaults=True)
+        return {"kind": said["kind"], **said}
 
 
 class TextCheck(AnyCheck):

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from spanscore.bench.suites.model import Suite
 
 _WIDTH = 110
-# Paragraphs that a block can show as they are: no space at the end of a line, nothing that YAML would fold or escape.
-_PARAGRAPHS = re.compile(r"\S(?:[^\n]*[^\s\n])?(?:\n(?:\S(?:[^\n]*[^\s\n])?)?)*\n?")
+# Paragraphs that a block can show as they are: no space at the end of a line and no empty lines at the end, nothing
+# that YAML would fold, escape or close the document for.
+_PARAGRAPHS = re.compile(r"\S(?:[^\n]*[^\s\n])?(?:\n+\S(?:[^\n]*[^\s\n])?)*\n?")
 
 
 def suite_value(suite: Suite) -> dict[str, Any]:

@@ -10,10 +10,9 @@ from spanscore.bench.suites.contradictions import Contradictions
 from spanscore.bench.suites.model import Case, Defaults, ExpectedCall, Fault, Suite, Threshold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pydantic import BaseModel, ValidationError
-    from pydantic_core import ErrorDetails
 
     from spanscore.bench.suites.document import Place
 
@@ -82,7 +81,7 @@ def _name_of_case(raw: object, index: str | int) -> str:
     return f"`{_shown(name)}`" if isinstance(name, str) and name else f"{index + 1}" if isinstance(index, int) else ""
 
 
-def _text(detail: ErrorDetails, place: Place) -> str:
+def _text(detail: Mapping[str, Any], place: Place) -> str:
     kind, given = detail["type"], detail["input"]
     context: dict[str, Any] = detail.get("ctx", {})
     if kind == "missing":

@@ -170,7 +170,7 @@ class Suite(BaseModel):
 
     def _row(self, case: Case) -> dict[str, Any]:
         calls = case.expected_calls
-        checks = [check.model_dump(mode="json", exclude_defaults=True) for check in self.checks_of(case)]
+        checks = [check.as_value() for check in self.checks_of(case)]
         return {
             "case_id": case.id,
             "category": self.defaults.category if case.category is None else case.category,
