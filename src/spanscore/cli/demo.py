@@ -1,5 +1,6 @@
 """`spanscore demo`: everything once, with traces that ship with the package."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -25,9 +26,17 @@ def demo(
       spanscore demo --store /tmp/demo
     """
     from spanscore.demo import run_demo
-    from spanscore.report.demo import print_demo
+    from spanscore.evaluate import evaluate_store, find_evaluators, store_evaluation
+    from spanscore.report.demo import print_demo, print_invented, print_queries
+    from spanscore.report.scorecard import ReportScope, read_report
+    from spanscore.report.scorecard.show import print_report
     from spanscore.store import read_session
+    from spanscore.store.evaluation import Scope
 
     sent = run_demo(store)
+    store_evaluation(store, evaluate_store(store, find_evaluators(store), scope=Scope()))
     with read_session(store) as session:
-        print_demo(session, sent, store)
+        print_demo(session, sent)
+        print_invented(session)
+    print_report(read_report(store, ReportScope(), now=datetime.now(UTC), folder=store), "table", group_by=["agent"])
+    print_queries(store)

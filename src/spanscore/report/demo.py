@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from spanscore.report import aggregates, figures
+from spanscore.report.invented import invented_claims
 from spanscore.report.runs import RunFilters, list_runs, runs_table
 from spanscore.report.terminal import console, plain
 from spanscore.report.trace import read_trace
@@ -26,18 +27,18 @@ _QUERIES = {
         "select tool_name, count(*) as calls, count(*) filter (where status = 'error') as failed "
         "from tool_calls where not is_handoff group by all order by failed desc, calls desc"
     ),
-    "Tokens and cost of each step of the run above": (
+    "Tokens and cost of each step of the run with the most handoffs": (
         "select agent_name, finish_reason, input_tokens, output_tokens, cost_usd from llm_calls "
-        "where starts_with(run_id, '{run}') order by started_at"
+        "where run_id = (select run_id from runs order by handoffs desc limit 1) order by started_at"
     ),
     "The raw attributes behind it all": (
-        "select name, scope_name, map_keys(attributes) as keys from spans where starts_with(trace_id, '{run}') limit 5"
+        "select name, scope_name, map_keys(attributes) as keys from spans where scope_name = 'ai' limit 5"
     ),
 }
 
 
-def print_demo(session: ReadSession, sent: Sent, directory: Path) -> None:
-    """Print the whole demo on standard output."""
+def print_demo(session: ReadSession, sent: Sent) -> None:
+    """Print what was collected: the runs, one as a tree, and tables."""
     out = console()
     requests = f"{sent.grpc_requests} OTLP/gRPC and {sent.http_requests} OTLP/HTTP requests"
     out.print(
@@ -63,11 +64,23 @@ def print_demo(session: ReadSession, sent: Sent, directory: Path) -> None:
         out.print(table)
     out.print(aggregates.latency_line(session))
 
+
+def print_invented(session: ReadSession) -> None:
+    """Print the answers that state what no tool gave, with the place of each such claim."""
+    out = console()
+    _heading(out, "What no source gave", "spanscore evaluate, spanscore report")
+    for text in invented_claims(session):
+        out.print(text, soft_wrap=True)
+
+
+def print_queries(directory: Path) -> None:
+    """Print queries to try on the demo's store, and where it stays."""
+    out = console()
     place = f"--store {shlex.quote(str(directory))}"
     _heading(out, "Try", None)
     for question, query in _QUERIES.items():
         out.print(Text(f"# {question}", style="dim"))
-        out.print(Text(f'spanscore sql {place} "{query.format(run=short)}"'), soft_wrap=True)
+        out.print(Text(f'spanscore sql {place} "{query}"'), soft_wrap=True)
     out.print(
         Text(f"\nThe store stays in {plain(directory)}. Look at it with: spanscore doctor {place}"), soft_wrap=True
     )

@@ -48,7 +48,7 @@ def _lines(report: Report, group_by: Sequence[str]) -> Iterator[str]:
         return
     yield "## Metrics"
     yield ""
-    yield from _table(
+    yield from table_lines(
         ("metric", "mean", "95% interval", "method", "scored", "not applicable"),
         (
             (
@@ -72,7 +72,7 @@ def _lines(report: Report, group_by: Sequence[str]) -> Iterator[str]:
         keys = ("from_agent", "to_agent", "handoffs", "succeeded", "back", "bounced", "runs")
         yield "## Handoffs"
         yield ""
-        yield from _table(keys, ([_cell(pair[key]) for key in keys] for pair in report.handoffs.pairs))
+        yield from table_lines(keys, ([_cell(pair[key]) for key in keys] for pair in report.handoffs.pairs))
     if report.worst_runs:
         yield "## Worst runs"
         yield ""
@@ -99,14 +99,14 @@ def _group(report: Report, group: str) -> Iterator[str]:
     yield ""
     if group in ("category", "variant", "day"):
         names = group_metrics(groups)
-        yield from _table(
+        yield from table_lines(
             (group, "runs", "errors", *names, "median time", "cost per run"),
             ((name, *_group_cells(one, names)) for name, one in groups.items()),
         )
         return
     keys = [key for key in next(iter(groups.values())) if key not in ("metrics", "success_rate")]
     rates = any("success_rate" in one for one in groups.values())
-    yield from _table(
+    yield from table_lines(
         (group, *(["without error", "95% interval"] if rates else []), *keys),
         (
             (
@@ -140,7 +140,8 @@ def _cell(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def _table(headings: Sequence[str], rows: Any) -> Iterator[str]:
+def table_lines(headings: Sequence[str], rows: Any) -> Iterator[str]:
+    """The lines of a table; every cell is escaped."""
     yield f"| {' | '.join(escape(heading) for heading in headings)} |"
     yield "|---" * len(headings) + "|"
     for row in rows:

@@ -71,6 +71,13 @@ def bounds(estimate: Estimate) -> Bounds | None:
     return None if estimate.interval is None else (estimate.interval.low, estimate.interval.high)
 
 
+def _not_below_zero(interval: Bounds | None, values: Sequence[float]) -> Bounds | None:
+    """The interval without the part below 0, where no mean of counts, times or amounts can lie."""
+    if interval is None or interval[0] is None or interval[0] >= 0 or min(values) < 0:
+        return interval
+    return (0.0, interval[1])
+
+
 def metric(evaluator: EvaluatorFacts, scores: Sequence[Score], *, runs: int) -> Metric:
     """The figure of one evaluator.
 
@@ -96,7 +103,7 @@ def metric(evaluator: EvaluatorFacts, scores: Sequence[Score], *, runs: int) -> 
     )
     return Metric(
         value=estimate.value,
-        interval=bounds(estimate),
+        interval=_not_below_zero(bounds(estimate), values),
         interval_method=estimate.method,
         n_scored=len(values),
         n_total=len(scores) + max(0, missing),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -12,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spanscore.evaluate.catalogue import QUESTIONS
+from spanscore.experiments.commit import commit_of
 from spanscore.report.rows import Row, read_rows
 from spanscore.report.scorecard import measure
 from spanscore.report.scorecard.findings import findings
@@ -337,13 +336,4 @@ def _git_commit(reader: _Scoped, folder: Path) -> str | None:
     named = [row["git_commit"] for row in read_rows(reader, "reports/scorecard_commits.sql")]
     if named:
         return named[0] if len(named) == 1 else None
-    git = shutil.which("git")
-    if git is None:
-        return None
-    try:
-        answer = subprocess.run(  # noqa: S603 nothing of a user's is in the command
-            [git, "-C", str(folder), "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return answer.stdout.strip() if answer.returncode == 0 else None
+    return commit_of(folder)

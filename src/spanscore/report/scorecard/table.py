@@ -49,10 +49,16 @@ def _print(out: Console, report: Report, group_by: list[str]) -> None:
             out.print(line, soft_wrap=True)
     if not report.runs:
         return
-    rows = [{"id": name, "metric": metric} for name, metric in report.metrics.items()]
-    if rows:
+    # A metric that applies nowhere, for one reason, needs no line of its own.
+    unscored = {name: one for name, one in report.metrics.items() if _is_nowhere(one)}
+    rows = [{"id": name, "metric": one} for name, one in report.metrics.items() if name not in unscored]
+    if rows or unscored:
         _heading(out, "Metrics (mean and 95% interval)")
+    if rows:
         out.print(grid(rows, _METRIC_COLUMNS, width=out.width))
+    for reason in dict.fromkeys(next(iter(one.not_applicable)) for one in unscored.values()):
+        names = [name for name, one in unscored.items() if reason in one.not_applicable]
+        out.print(plain(f"not applicable to any run, {reason}: {', '.join(names)}", "dim"), soft_wrap=True)
     _heading(out, "Time and cost")
     for figures_line in latency_and_cost(report):
         out.print(plain(figures_line), soft_wrap=True)
@@ -110,6 +116,10 @@ def latency_and_cost(report: Report) -> list[str]:
     if cost.tool_call_share is not None:
         lines.append(f"of the cost, {figures.ratio(cost.tool_call_share)} went to LLM calls that asked for tools")
     return lines
+
+
+def _is_nowhere(metric: Metric) -> bool:
+    return metric.error is None and metric.n_scored == 0 and len(metric.not_applicable) == 1
 
 
 def interval_text(interval: Bounds | None, unit: str) -> str:
