@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def invented_claims(session: ReadSession) -> Iterator[Text]:
-    """One text per run with such claims: who answered, the answer with the claims marked, and where they stand in it."""
+    """One text per run with such claims: who answered, the answer with the claims marked, where they stand in it."""
     answers: dict[str, tuple[str, str, list[tuple[int, int, str]]]] = {}
     for row in read_rows(session, "reports/invented.sql"):
         places = zip(row["starts"], row["ends"], row["claims"], strict=True)
