@@ -1,5 +1,9 @@
 -- One step of arithmetic over numbers that a run was given.
 
+-- is_within: two positive numbers differ by no more than a margin, the margin included: 18.45 lies half a tenth from 18.5,
+-- though their doubles lie a little further apart. Up to 15 digits the allowance is less than half a unit.
+create or replace temp macro is_within(a, b, margin) as abs(a - b) <= margin * 1.000001 + b * 4e-16;
+
 -- operand_limit: how many different numbers of a run may be combined for a claim of so many significant digits. Of n numbers
 -- come about 3.5 n² results, spread over some four powers of ten; a claim of d digits is one of 9 × 10^(d-1) values in one of
 -- them. The limits keep the chance that an invented claim equals some result by accident below one in ten.
@@ -31,6 +35,15 @@ create or replace temp macro steps_of(a, b, a_is_percent, b_is_percent, is_perce
 -- is_power_of_ten: 1, 10, 100, 0.1 …
 create or replace temp macro is_power_of_ten(value) as
     value > 0 and abs(log10(value) - round(log10(value))) < 1e-12;
+
+-- might_follow: some step over two numbers gives a value, to within a margin, whatever they measure: a plain test that leaves
+-- few pairs for `steps_of`, which costs ten times as much.
+create or replace temp macro might_follow(a, b, value, margin) as
+    is_within(a + b, value, margin) or is_within(abs(a - b), value, margin)
+    or is_within(a * b, value, margin) or is_within(a * b / 100, value, margin) or is_within(a * b / 10000, value, margin)
+    or is_within(a / b, value, margin) or is_within(a / b * 100, value, margin)
+    or is_within(b / a, value, margin) or is_within(b / a * 100, value, margin)
+    or is_within(abs(b - a) / a * 100, value, margin) or is_within(abs(a - b) / b * 100, value, margin);
 
 -- number_word: a number as it is written in an expression.
 create or replace temp macro number_word(value, is_percent) as

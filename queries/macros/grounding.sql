@@ -41,7 +41,7 @@ create or replace temp macro work_results() as table
 
 -- run_sources: the texts that stand behind the answers of the runs, as (run_id, kind, text). Kinds:
 --   tool      results of tools and retrieved documents, of the run and of earlier turns: those that its first model was
---             handed, else those of the ten runs before it in its session
+--             handed, else those of the ten runs before it in its session (of one service and, in a benchmark, one trial)
 --   question  what the user said, in this turn and before
 --   history   earlier answers, but only where the conversation was handed on without its results
 --   given     system instructions
@@ -60,7 +60,9 @@ create or replace temp macro run_sources() as table
         select run_id, unnest(earlier) as earlier_run_id
         from (
             select run_id, list(run_id) over (
-                partition by session_id order by started_at, run_id rows between 10 preceding and 1 preceding
+                partition by session_id, service_name, experiment_id, case_id, trial
+                order by started_at, run_id
+                rows between 10 preceding and 1 preceding
             ) as earlier
             from runs
             where session_id is not null

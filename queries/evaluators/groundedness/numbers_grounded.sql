@@ -56,7 +56,7 @@ matches as (
     select distinct targets.run_id, targets.start, sources.value, sources.is_percent
     from targets
     inner join sources on sources.run_id = targets.run_id and sources.is_percent = targets.in_percent
-    where abs(sources.value - targets.amount) <= targets.margin * 1.000001
+    where is_within(sources.value, targets.amount, targets.margin)
         and (targets.sign = 0 or targets.sign = sources.sign or targets.sign + sources.sign = 1)
         and (length(targets.figures) < 16 or significant_digits(targets.figures) = significant_digits(sources.figures))
 ),
@@ -79,11 +79,12 @@ steps as (
     select unmatched.run_id, unmatched.start, unmatched.value < 0 as is_negative, first.value as a, second.value as b,
         number_word(first.value, first.is_percent) as a_word, number_word(second.value, second.is_percent) as b_word,
         unnest(list_filter(steps_of(first.value, second.value, first.is_percent, second.is_percent, unmatched.is_percent,
-            unmatched.digits), lambda step: abs(step.result - abs(unmatched.value)) <= unmatched.half_unit * 1.000001)) as step
+            unmatched.digits), lambda step: is_within(step.result, abs(unmatched.value), unmatched.half_unit))) as step
     from unmatched
     inner join operands as first using (run_id)
     inner join operands as second on second.run_id = unmatched.run_id and second.place > first.place
     where second.place <= operand_limit(unmatched.digits)
+        and might_follow(first.value, second.value, abs(unmatched.value), unmatched.half_unit)
 ),
 derivations as (
     select run_id, start, min_by(
