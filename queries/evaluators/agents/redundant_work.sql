@@ -33,24 +33,29 @@ keyed as (
     from work
     where (run_id, tool_name) in (select (run_id, tool_name) from per_tool where is_shared)
 ),
-earlier as (
-    select
-        *,
-        list(distinct agent_name) filter (where not is_failed) over (
-            partition by run_id, tool_name, arguments_key order by seq rows between unbounded preceding and 1 preceding
-        ) as agents_before
+first_by_agent as (
+    select run_id, tool_name, arguments_key, agent_name, min(seq) as seq
     from keyed
+    where not is_failed
+    group by run_id, tool_name, arguments_key, agent_name
+),
+-- Whoever calls after the first success of another agent repeats its work: the two earliest agents are enough to tell.
+earliest as (
+    select run_id, tool_name, arguments_key, min(seq) as seq, arg_min(agent_name, seq) as agent_name, min(seq, 2)[2] as second_seq
+    from first_by_agent
+    group by run_id, tool_name, arguments_key
 ),
 found as (
     select
-        run_id,
+        keyed.run_id,
         count(*) as n,
-        list(distinct tool_name order by tool_name) as tools,
-        list(distinct agent_name order by agent_name) as agents,
-        list(span_id order by seq) filter (where span_id is not null) as spans
-    from earlier
-    where len(list_filter(agents_before, lambda name: name <> agent_name)) > 0
-    group by run_id
+        list(distinct keyed.tool_name order by keyed.tool_name) as tools,
+        list(distinct keyed.agent_name order by keyed.agent_name) as agents,
+        list(keyed.span_id order by keyed.seq) filter (where keyed.span_id is not null) as spans
+    from keyed
+    inner join earliest using (run_id, tool_name, arguments_key)
+    where keyed.seq > if(keyed.agent_name = earliest.agent_name, earliest.second_seq, earliest.seq)
+    group by keyed.run_id
 ),
 judged as (
     select

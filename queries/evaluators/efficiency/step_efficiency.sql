@@ -21,7 +21,7 @@
 --
 -- Steps are those of `steps`: LLM calls and tool calls that ran. Only completed tasks are scored, completed as `task_completed`
 -- has it: a run that gives up at once is not efficient. A run that needs fewer steps than the case knows of has 1.
--- NULL: no case, no optimal number of steps in it, a task that was not completed or of which that cannot be said, no steps.
+-- NULL: no case, no optimal number of steps in it, no steps, a task that was not completed, checks that are all wrong themselves.
 with asked as (
     select
         runs.run_id, runs.status, runs.final_answer, cases.optimal_steps, json_items(cases.checks) as checks,
@@ -40,14 +40,14 @@ checked as (
     select
         asked.run_id,
         coalesce(try_cast(ch ->> '$.weight' as double), 1) as weight,
-        case when check_problem(ch) is null
-            then check_passes(ch, asked.final_answer, coalesce(made.tools, []), asked.steps) end as passes
+        check_passes(ch, asked.final_answer, coalesce(made.tools, []), asked.steps) as passes
     from (select *, unnest(checks) as ch from asked) as asked
     left join made using (run_id)
+    where check_problem(ch) is null
 ),
 shares as (
     select run_id,
-        coalesce(safe_ratio(sum(weight) filter (where passes), sum(weight) filter (where passes is not null)), 0) as share
+        coalesce(safe_ratio(sum(weight) filter (where passes), sum(weight)), 0) as share
     from checked
     group by run_id
 ),
@@ -61,6 +61,7 @@ judged as (
             when asked.run_id is null then 'no_expectation'
             when asked.steps = 0 then 'no_steps'
             when asked.status in ('error', 'running') then 'not_completed'
+            when shares.run_id is null and len(asked.checks) > 0 then 'invalid_checks'
             when shares.run_id is not null and shares.share < $min_share - 1e-9 then 'not_completed'
             when shares.run_id is null and coalesce(length(trim(asked.final_answer)), 0) <= $min_characters then 'not_completed'
         end as reason

@@ -40,16 +40,20 @@ listed as (
     select run_id, unnest(checks) as ch, unnest(range(1, len(checks) + 1)) as position
     from asked
 ),
+judged_checks as (
+    select *, check_problem(ch) as problem
+    from listed
+),
 checked as (
     select
-        listed.run_id,
-        listed.position,
-        listed.ch ->> '$.kind' as kind,
-        coalesce(try_cast(listed.ch ->> '$.weight' as double), 1) as weight,
-        check_problem(listed.ch) as problem,
-        case when check_problem(listed.ch) is null
-            then check_passes(listed.ch, asked.final_answer, coalesce(made.tools, []), asked.steps) end as passes
-    from listed
+        judged_checks.run_id,
+        judged_checks.position,
+        judged_checks.ch ->> '$.kind' as kind,
+        coalesce(try_cast(judged_checks.ch ->> '$.weight' as double), 1) as weight,
+        judged_checks.problem,
+        case when judged_checks.problem is null
+            then check_passes(judged_checks.ch, asked.final_answer, coalesce(made.tools, []), asked.steps) end as passes
+    from judged_checks
     inner join asked using (run_id)
     left join made using (run_id)
 ),

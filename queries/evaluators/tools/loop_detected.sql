@@ -97,7 +97,9 @@ select
     run_id,
     case when reason is null then is_loop::integer::double end as score_value,
     reason as not_applicable_reason,
-    case when reason is null and is_loop then format('{} times the same calls of {}.', rounds, name_list(tools)) end
-        as explanation,
+    case
+        when reason is null and is_loop then format('{} times the same calls of {}.', rounds, name_list(tools))
+        when reason is null then 'No round of calls was made over and over.'
+    end as explanation,
     case when reason is null and is_loop then to_json({'rounds': rounds, 'tools': tools}) end as evidence
 from judged;
