@@ -13,7 +13,7 @@ from spanscore.store.queries import read_query
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from spanscore.store.session import ReadSession
     from spanscore.store.store import Store
@@ -70,14 +70,16 @@ def store_suite(store: Store, suite: StorableSuite) -> int:
     return len(rows)
 
 
-def regex_problem(pattern: str) -> str | None:
-    """Why DuckDB takes `pattern` for no regular expression; None = it takes it for one."""
+def regex_problems(patterns: Iterable[str]) -> dict[str, str]:
+    """The patterns that DuckDB takes for no regular expression, and why."""
+    problems: dict[str, str] = {}
     with duckdb.connect(":memory:", config={"threads": 1}) as connection:
-        try:
-            connection.execute("select regexp_matches('', $1)", [pattern])
-        except duckdb.Error as error:
-            return str(error).splitlines()[0].removeprefix("Invalid Input Error: ")
-    return None
+        for pattern in patterns:
+            try:
+                connection.execute("select regexp_matches('', $1)", [pattern]).fetchall()
+            except duckdb.Error as error:
+                problems[pattern] = str(error).splitlines()[0].removeprefix("Invalid Input Error: ")
+    return problems
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from spanscore.bench.suites.checks import Contains, Exact, Excludes, MaxSteps, Regex, ToolCalled, ToolNotCalled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from spanscore.bench.suites.checks import Check
     from spanscore.bench.suites.model import Case, Suite, Threshold
@@ -36,14 +36,13 @@ def contradictions(suite: Suite) -> Iterator[Contradiction]:
     """Everything in `suite` that contradicts something else in it."""
     for name, threshold in suite.thresholds.items():
         yield from _in_threshold(("thresholds", name), threshold)
-    yield from _in_checks(("defaults", "checks"), suite.defaults.checks)
+    yield from _in_patterns(suite)
     yield from repeated_ids([case.id for case in suite.cases])
     for index, case in enumerate(suite.cases):
         place: Place = ("cases", index)
         yield from _in_tools(place, case)
         yield from _in_agents(place, suite, case)
         yield from _in_steps(place, suite, case)
-        yield from _in_checks((*place, "checks"), case.checks)
         yield from _among_checks(place, suite, case)
 
 
@@ -113,17 +112,27 @@ def _in_steps(place: Place, suite: Suite, case: Case) -> Iterator[Contradiction]
         )
 
 
-def _in_checks(place: Place, checks: Iterable[Check]) -> Iterator[Contradiction]:
-    for index, check in enumerate(checks):
-        if isinstance(check, Regex):
-            from spanscore.store.cases import regex_problem
+def _in_patterns(suite: Suite) -> Iterator[Contradiction]:
+    """Patterns that are no regular expressions to what will read them."""
+    places = [
+        ((*place, "checks", index, "value"), pattern)
+        for place, checks in (
+            (("defaults",), suite.defaults.checks),
+            *((("cases", number), case.checks) for number, case in enumerate(suite.cases)),
+        )
+        for index, check in enumerate(checks)
+        if isinstance(check, Regex)
+        for pattern in check.value
+    ]
+    if not places:
+        return
+    from spanscore.store.cases import regex_problems
 
-            for pattern in check.value:
-                problem = regex_problem(pattern)
-                if problem is not None:
-                    text = f"`{pattern}` is no regular expression: {problem}."
-                    advice = "RE2 knows no lookaround and no references."
-                    yield Contradiction((*place, index, "value"), f"{text}\n  {advice}")
+    problems = regex_problems({pattern for _, pattern in places})
+    for place, pattern in places:
+        if pattern in problems:
+            text = f"`{pattern}` is no regular expression: {problems[pattern]}."
+            yield Contradiction(place, f"{text}\n  RE2 knows no lookaround and no references.")
 
 
 def _among_checks(place: Place, suite: Suite, case: Case) -> Iterator[Contradiction]:
