@@ -21,6 +21,7 @@ LAYERS = [
     {"store"},
     {"collector", "evaluate", "judge"},
     {"bench", "demo", "ingest", "production", "rebuild", "scale"},
+    {"experiments"},
     {"report"},
     {"doctor"},
     {"cli"},

@@ -5,6 +5,8 @@ SpanscoreError                  exit 4 unless a class below says otherwise
 ├── InputError                  exit 2: a path given for reading is missing or unreadable
 ├── EvaluatorInvalid            exit 2: an evaluator file, or a case of one, breaks its contract
 ├── SuiteInvalid                exit 2: a suite file cannot be used
+├── NotComparable               exit 3: figures that were not made alike
+├── BenchError                  exit 3: a benchmark could not be run to its end
 ├── StatisticsInputError        exit 3: numbers that no figure can be made of
 ├── DecodeError                 exit 3: bytes that are not the OTLP they should be
 ├── CollectorError              exit 3: the collector could not do its work
@@ -69,6 +71,18 @@ class SuiteInvalid(SpanscoreError):
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__("\n".join(problems))
         self.problems = tuple(problems)
+
+
+class NotComparable(SpanscoreError):
+    """Two sets of figures were not made alike: comparing them would say nothing."""
+
+    exit_code = 3
+
+
+class BenchError(SpanscoreError):
+    """A benchmark could not be run to its end; run again, it goes on where it stopped."""
+
+    exit_code = 3
 
 
 class StatisticsInputError(SpanscoreError):

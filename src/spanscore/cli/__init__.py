@@ -12,14 +12,19 @@ import typer
 
 from spanscore import __version__
 from spanscore.cli import (
+    baseline,
     collect,
+    compare,
     demo,
     doctor,
     evaluate,
     evaluators,
+    gate,
+    history,
     ingest,
     prices,
     rebuild,
+    recommend,
     report,
     sql,
     suite,
@@ -51,6 +56,11 @@ app.command("evaluate")(evaluate.evaluate)
 app.command("sql")(sql.sql)
 app.command("doctor")(doctor.doctor)
 app.command("report")(report.report)
+app.command("compare")(compare.compare)
+app.command("gate")(gate.gate)
+app.add_typer(baseline.app, name="baseline")
+app.command("history")(history.history)
+app.command("recommend")(recommend.recommend)
 app.command("rebuild")(rebuild.rebuild)
 app.add_typer(suite.app, name="suite")
 app.add_typer(evaluators.app, name="evaluators")

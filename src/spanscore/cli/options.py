@@ -35,6 +35,15 @@ class Listing(StrEnum):
     CSV = "csv"
 
 
+class Form(StrEnum):
+    """Form of a report."""
+
+    TABLE = "table"
+    JSON = "json"
+    MARKDOWN = "markdown"
+    CSV = "csv"
+
+
 class Result(StrEnum):
     """Output of a query."""
 
@@ -51,6 +60,19 @@ OutputOption = Annotated[
 ListingOption = Annotated[
     Listing,
     typer.Option("--format", help="`json` prints one JSON document and nothing else on standard output."),
+]
+FormOption = Annotated[
+    Form,
+    typer.Option("--format", help="`json` prints one JSON document and nothing else on standard output."),
+]
+MetricOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metric",
+        metavar="ID,…",
+        help="Metrics: ids of evaluators, `cost`, `run_duration`; may be repeated.",
+        show_default=False,
+    ),
 ]
 CsvRawOption = Annotated[
     bool,

@@ -20,7 +20,12 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 def print_json(document: object) -> None:
     """Print one JSON document, indented, on standard output."""
-    sys.stdout.write(safe_json(json.dumps(_json_value(document), ensure_ascii=False, indent=2, allow_nan=False)) + "\n")
+    sys.stdout.write(json_text(document))
+
+
+def json_text(document: object) -> str:
+    """One JSON document, indented, that no terminal obeys."""
+    return safe_json(json.dumps(_json_value(document), ensure_ascii=False, indent=2, allow_nan=False)) + "\n"
 
 
 def print_csv(rows: Sequence[Row], columns: Sequence[str], *, raw: bool) -> None:

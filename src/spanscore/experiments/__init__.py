@@ -1,0 +1,1 @@
+"""Experiments: read from the store, compared, gated against a baseline, followed over time, ranked."""

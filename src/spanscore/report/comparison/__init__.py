@@ -1,0 +1,1 @@
+"""Comparisons, gates, histories, recommendations: as tables, Markdown, CSV, JSON, JUnit XML, GitHub annotations."""
