@@ -3,6 +3,7 @@
 from opentelemetry import _logs, trace
 
 from spanscore_instrumentation._content import Content, set_content
+from spanscore_instrumentation._propagation import continue_environment
 from spanscore_instrumentation._quiet import logger, quiet
 
 
@@ -11,7 +12,8 @@ def setup(service_name: str, endpoint: str | None = None, *, content: Content | 
 
     Where the program has a tracer provider of its own, that one stays: it gets the processor which writes experiment
     and case on spans, and one more exporter only if `endpoint` is given. Call `setup` after making your own provider. A
-    second call changes the content switch and adds nothing twice.
+    second call changes the content switch and adds nothing twice. A process that was started with `TRACEPARENT` in its
+    environment becomes a part of that trace.
 
     Args:
         service_name: the `service.name` of the traces, unless the program has its own provider.
@@ -32,10 +34,11 @@ def setup(service_name: str, endpoint: str | None = None, *, content: Content | 
         from spanscore_instrumentation import _sdk
     except ImportError as error:
         logger.warning(
-            "setup: nothing is exported, `%s` is missing or too old; run: pip install 'spanscore-instrumentation[otlp]'",
+            "setup: nothing is exported, `%s` is missing or too old; run pip install 'spanscore-instrumentation[otlp]'",
             error.name,
         )
         return False
+    continue_environment()
     return bool(quiet(_sdk.install)(service_name, endpoint))
 
 

@@ -13,6 +13,8 @@ from spanscore_instrumentation._json import clean_text
 from spanscore_instrumentation._quiet import quiet
 
 _PREFIX = "spanscore."
+_BAGGAGE_ONLY = (names.FAULTS, names.VARIANT_ASKED)
+_NUMBERS = (names.TRIAL, names.STEP_BUDGET)
 
 
 @contextmanager
@@ -65,10 +67,10 @@ def _attached(entries: Mapping[str, object]) -> Token[Context]:
 
 
 def from_baggage(entries: Mapping[str, object]) -> dict[str, str | int]:
-    """The span attributes among baggage entries: those with our prefix; the trial is a number again."""
+    """The span attributes among baggage entries: those with our prefix; trial and budget are numbers again."""
     attributes: dict[str, str | int] = {}
     for key, value in entries.items():
-        if key.startswith(_PREFIX):
+        if key.startswith(_PREFIX) and key not in _BAGGAGE_ONLY:
             text = str(value)
-            attributes[key] = int(text) if key == names.TRIAL and text.isdecimal() else text
+            attributes[key] = int(text) if key in _NUMBERS and text.isdecimal() else text
     return attributes

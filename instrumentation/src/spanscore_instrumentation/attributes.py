@@ -72,3 +72,10 @@ SUITE_VERSION: Final = "spanscore.suite.version"
 CASE_ID: Final = "spanscore.case.id"
 TRIAL: Final = "spanscore.trial"
 VARIANT: Final = "spanscore.variant"
+
+# Of a benchmark's case, for the agent to heed. The first two travel as baggage alone, and are written on no span.
+FAULTS: Final = "spanscore.faults"
+VARIANT_ASKED: Final = "spanscore.variant.asked"
+FAULT_KIND: Final = "spanscore.fault.kind"
+STEP_BUDGET: Final = "spanscore.budget.steps"
+COST_BUDGET: Final = "spanscore.budget.cost_usd"

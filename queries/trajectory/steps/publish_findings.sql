@@ -38,8 +38,9 @@ select
     count(*) || ' spans of scope ' || batch_spans.scope_name || ' say nothing that is known about agents'
 from batch_spans
 inner join span_class using (s)
+inner join span_facts using (s)
 left join span_runs using (s)
-where span_class.class = 'other'
+where span_class.class = 'other' and span_facts.trial_outcome is null
 group by batch_spans.trace_id, batch_spans.scope_name
 union all
 select null, batch_spans.trace_id, batch_spans.span_id, 'cycle', 'Span ' || batch_spans.name || ' is its own ancestor'

@@ -13,7 +13,7 @@ with top_spans as (
     from run_spans
     inner join span_facts using (s)
     left join span_exceptions using (s)
-    where run_spans.is_top or run_spans.parent is null
+    where (run_spans.is_top or run_spans.parent is null) and span_facts.trial_outcome is distinct from 'ok'
     group by run_spans.run_id
 ),
 last_calls as (

@@ -1,4 +1,5 @@
--- Who and what each run is: identity from its top spans, times and quality marks from all of them.
+-- Who and what each run is: identity from its top spans, times and quality marks from all of them. The span that the harness of
+-- a benchmark puts around a trial lends the run its identity, and neither its name nor its times unless the trial failed there.
 create or replace temp table run_spans as
 select
     span_runs.run_id,
@@ -33,10 +34,12 @@ create or replace temp table run_identity as
 select
     run_spans.run_id,
     arg_min(run_spans.trace_id, run_spans.s) as trace_id,
-    min(run_spans.start_time) as started_at,
-    max(run_spans.end_time) as ended_at,
-    case when bool_and(run_spans.end_ns >= run_spans.start_ns) then (max(run_spans.end_ns) - min(run_spans.start_ns)) / 1e9 end
-        as duration_s,
+    min(run_spans.start_time) filter (where own.is_own) as started_at,
+    max(run_spans.end_time) filter (where own.is_own) as ended_at,
+    case
+        when bool_and(run_spans.end_ns >= run_spans.start_ns)
+            then (max(run_spans.end_ns) filter (where own.is_own) - min(run_spans.start_ns) filter (where own.is_own)) / 1e9
+    end as duration_s,
     count(*) as spans,
     md5(string_agg(run_spans.trace_id || run_spans.span_id, ',' order by run_spans.s)) as span_fingerprint,
     count(*) filter (where run_spans.is_orphan) as orphan_spans,
@@ -53,9 +56,11 @@ select
     arg_min(span_facts.case_id, (run_spans.depth, run_spans.s)) as case_id,
     arg_min(try_cast(span_facts.trial as integer), (run_spans.depth, run_spans.s)) as trial,
     arg_min(span_facts.variant, (run_spans.depth, run_spans.s)) as variant,
-    arg_min(coalesce(span_facts.workflow_name, span_facts.display_name, run_spans.name), (run_spans.depth, run_spans.s)) as name,
+    arg_min(coalesce(span_facts.workflow_name, span_facts.display_name, run_spans.name), (run_spans.depth, run_spans.s))
+        filter (where own.is_own) as name,
     arg_min(span_facts.trace_input, run_spans.s) as trace_input,
     arg_min(span_facts.trace_output, run_spans.s) as trace_output
 from run_spans
 inner join span_facts using (s)
+cross join lateral (select span_facts.trial_outcome is distinct from 'ok' as is_own) as own
 group by run_spans.run_id;

@@ -41,9 +41,11 @@ create or replace temp table run_answers as
 with said as (
     select
         run_spans.run_id, span_texts.text, 'span' as origin, 1 as rank,
-        -coalesce(agent_depth.depth, 0) as level, run_spans.end_ns as at_ns
+        -- What a harness took for the answer (the output of a command) says less than the agent's own span.
+        case when span_facts.trial_outcome is null then -coalesce(agent_depth.depth, 0) else -2 end as level, run_spans.end_ns as at_ns
     from run_spans
     inner join span_texts using (s)
+    inner join span_facts using (s)
     left join (
         select agent_rows.s, 1 + (agent_rows.caller_tool is not null or agent_rows.parent_a is not null)::integer as depth
         from agent_rows

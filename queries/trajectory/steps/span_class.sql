@@ -27,6 +27,9 @@ with facts as (
 select
     s,
     case
+        -- The harness of a benchmark is no part of the agent, but an attempt that it broke off is a run even if nothing is left of it.
+        when trial_outcome in ('error', 'timeout') then 'workflow'
+        when trial_outcome is not null then 'other'
         when logfire_span_type = 'pending_span' and parent is not null then 'drop'
         -- The answer given through a tool is an answer, not a call.
         when tool_name in ('final_answer', 'final_result') then 'node'

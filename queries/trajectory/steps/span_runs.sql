@@ -1,6 +1,7 @@
 -- Which run each span belongs to. A run is a trace (or traces joined by message hops), unless the trace holds several
 -- top-level agents that are clearly different attempts: they carry different case, trial or conversation ids, or they run at
--- the same time under a span that is no agent. Then every top-level agent is a run of its own.
+-- the same time under a span that is no agent. Then every top-level agent is a run of its own. The trial of a benchmark is
+-- always one run.
 -- Traces in which nothing of an agent happens (an agent was built, a web request) have no run.
 create or replace temp table span_runs as
 with tops as (
@@ -19,10 +20,21 @@ with tops as (
     inner join span_facts using (s)
     where span_tree.top = span_tree.s and not span_tree.is_judged
 ),
+whole as (
+    select group_id
+    from batch_traces
+    group by group_id
+    having count(*) > 1
+    union
+    select batch_spans.group_id
+    from batch_spans
+    inner join span_facts using (s)
+    where span_facts.trial_outcome is not null
+),
 split as (
     select group_id
     from tops
-    where class in ('agent', 'workflow') and group_id not in (select group_id from batch_traces group by group_id having count(*) > 1)
+    where class in ('agent', 'workflow') and group_id not in (select group_id from whole)
     group by group_id
     having count(*) > 1 and (
         count(distinct attempt) > 1
@@ -37,7 +49,7 @@ split as (
         and later.start_ns < earlier.end_ns
         and later.class = 'agent' and earlier.class = 'agent'
         and earlier.conversation is null and later.conversation is null
-    where later.group_id not in (select group_id from batch_traces group by group_id having count(*) > 1)
+    where later.group_id not in (select group_id from whole)
 ),
 assigned as (
     select

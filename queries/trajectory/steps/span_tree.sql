@@ -75,6 +75,18 @@ walk as (
     inner join named as child on child.parent = walk.s
     where walk.depth < 10000
 )
-select s, root, depth, agent_above, tool_above, any_tool_above, llm_above, workflow_above, agent, top, is_judged,
+select
+    s, root, depth, agent_above, tool_above, any_tool_above, llm_above, workflow_above, agent, top,
+    -- An attempt that the harness of a benchmark takes back, to make it again, is nobody's run.
+    is_judged or s in (
+        select batch_spans.s
+        from batch_spans
+        where batch_spans.trace_id in (
+            select harness.trace_id
+            from batch_spans as harness
+            inner join span_facts using (s)
+            where span_facts.trial_outcome = 'discarded'
+        )
+    ) as is_judged,
     agent_name as name_above
 from walk;

@@ -13,6 +13,7 @@ import typer
 from spanscore import __version__
 from spanscore.cli import (
     baseline,
+    bench,
     collect,
     compare,
     demo,
@@ -62,6 +63,7 @@ app.add_typer(baseline.app, name="baseline")
 app.command("history")(history.history)
 app.command("recommend")(recommend.recommend)
 app.command("rebuild")(rebuild.rebuild)
+app.add_typer(bench.app, name="bench")
 app.add_typer(suite.app, name="suite")
 app.add_typer(evaluators.app, name="evaluators")
 app.add_typer(prices.app, name="prices")
