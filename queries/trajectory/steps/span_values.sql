@@ -29,6 +29,15 @@ entries as (
     select batch_spans.s, batch_spans.scope_name, 100, reported.entry.key, attribute_text(reported.entry.value)
     from reported
     inner join batch_spans using (trace_id, span_id)
+    union all
+    select batch_spans.s, batch_spans.scope_name, 200, trial.entry.key, attribute_text(trial.entry.value)
+    from (
+        select resource_id, unnest(map_entries(attributes)) as entry
+        from resources
+        where map_contains(attributes, 'spanscore.case.id')
+    ) as trial
+    inner join batch_spans using (resource_id)
+    where starts_with(trial.entry.key, 'spanscore.')
 )
 select *
 from entries
