@@ -1,9 +1,11 @@
 -- Reading answers: phrases, numbers and JSON in them, and whether they decline.
 
--- folded: text for comparing: one kind of space and of apostrophe, no commas, and lower case unless case counts.
+-- one_spaced: text with single spaces, none at the ends, and one kind of apostrophe.
+create or replace temp macro one_spaced(text) as trim(regexp_replace(replace(text, '’', ''''), '\s+', ' ', 'g'));
+
+-- folded: text for comparing phrases: single spaces, no commas, and lower case unless case counts.
 create or replace temp macro folded(text, is_case_sensitive) as
-    trim(regexp_replace(
-        replace(replace(case when is_case_sensitive then text else lower(text) end, ',', ''), '’', ''''), '\s+', ' ', 'g'));
+    replace(if(is_case_sensitive, one_spaced(text), lower(one_spaced(text))), ',', '');
 
 -- has_phrase: a folded text holds a folded phrase.
 create or replace temp macro has_phrase(text, phrase, is_whole) as

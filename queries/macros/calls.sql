@@ -12,13 +12,16 @@ create or replace temp macro json_opened(value) as
         else value
     end;
 
--- plain_decimals: JSON text with 1.0 written as 1 outside of strings. Only for comparing: escapes do not come back.
+-- plain_decimals: JSON text with 1.0 written as 1 outside of strings. Characters that JSON text never holds stand in for the
+-- escapes while the strings are told from the rest.
 create or replace temp macro plain_decimals(text) as
-    array_to_string(
-        list_transform(
-            string_split(replace(replace(text, '\\', chr(1)), '\"', chr(2)), '"'),
-            lambda piece, i: case when i % 2 = 1 then regexp_replace(piece, '\.0([^0-9]|$)', '\1', 'g') else piece end
-        ), '"');
+    replace(replace(
+        array_to_string(
+            list_transform(
+                string_split(replace(replace(text, '\\', chr(1)), '\"', chr(2)), '"'),
+                lambda piece, i: case when i % 2 = 1 then regexp_replace(piece, '\.0([^0-9]|$)', '\1', 'g') else piece end
+            ), '"'),
+        chr(2), '\"'), chr(1), '\\');
 
 -- json_canonical: text that is the same for equal JSON values: keys in order, 1.0 as 1, an opened string as what it holds.
 -- true is not 1, "5" is not 5, [1,2] is not [2,1]. SQL NULL and JSON null are both `null`.

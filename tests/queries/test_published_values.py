@@ -103,7 +103,7 @@ def nine_case_rows() -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[d
     """Cases, 27 runs and their tool calls."""
     cases, runs, made = [], [], []
     for case in NINE_CASES:
-        check = {"kind": "contains", "any_of": case["phrases"]}
+        check = {"kind": "contains", "value": case["phrases"]}
         cases.append(
             {
                 "case_id": case["case_id"],
@@ -167,9 +167,9 @@ def test_the_nine_case_suite_reports_steps_and_cap_hits(empty: EvaluationSession
 
 def test_phrases_of_the_nine_case_suite_ignore_case_and_commas(empty: EvaluationSession) -> None:
     cases = [
-        {"case_id": "calc-1", "checks": '[{"kind": "contains", "any_of": ["723000"]}]'},
-        {"case_id": "junk-1", "checks": '[{"kind": "contains", "any_of": ["no", "not", "unable"]}]'},
-        {"case_id": "none-1", "checks": '[{"kind": "contains", "any_of": ["Paris"]}]'},
+        {"case_id": "calc-1", "checks": '[{"kind": "contains", "value": ["723000"]}]'},
+        {"case_id": "junk-1", "checks": '[{"kind": "contains", "value": ["no", "not", "unable"]}]'},
+        {"case_id": "none-1", "checks": '[{"kind": "contains", "value": ["Paris"]}]'},
     ]
     runs = [
         {"run_id": "commas", "case_id": "calc-1", "final_answer": "15% of 4,820,000 is 723,000."},
@@ -200,7 +200,7 @@ TEN_COSTS = [0.001, 0.003, 0.005, 0.0005, 0.0004, 0.006, 0.0002, 0.002, 0.0006, 
 def test_ten_task_results(empty: EvaluationSession) -> None:
     """Recall is counted over expected calls of all runs; runs without expected tools are not scored for tools."""
     cases = [
-        {"case_id": name, "expected_tools": wanted, "checks": '[{"kind": "contains", "any_of": ["done"]}]'}
+        {"case_id": name, "expected_tools": wanted, "checks": '[{"kind": "contains", "value": ["done"]}]'}
         for name, _, _, _, wanted in TEN_RESULTS
     ]
     runs = [
@@ -235,7 +235,7 @@ def test_three_dimensions(empty: EvaluationSession) -> None:
     """Efficiency over completed tasks alone; recovery over tasks that met a tool error."""
     results = [("task_1", True, 5, 5, None), ("task_2", True, 8, 5, True), ("task_3", False, 12, 4, False)]
     cases = [
-        {"case_id": name, "optimal_steps": optimal, "checks": '[{"kind": "contains", "any_of": ["done"]}]'}
+        {"case_id": name, "optimal_steps": optimal, "checks": '[{"kind": "contains", "value": ["done"]}]'}
         for name, _, _, optimal, _ in results
     ]
     runs = [
@@ -286,7 +286,7 @@ def test_three_dimensions(empty: EvaluationSession) -> None:
 def test_bounded_agents(empty: EvaluationSession) -> None:
     """Runs that failed are in the average of calls, and calls per success divide by the successes."""
     success, made = [1, 1, 0, 1, 0], [2, 3, 5, 2, 5]
-    cases = [{"case_id": "c", "checks": '[{"kind": "contains", "any_of": ["done"]}]'}]
+    cases = [{"case_id": "c", "checks": '[{"kind": "contains", "value": ["done"]}]'}]
     runs = [
         {
             "run_id": f"r{number}",
@@ -323,7 +323,7 @@ def test_a_share_of_seven_tenths_of_the_checks_completes_a_task(
     empty: EvaluationSession, passed: int, completed: float
 ) -> None:
     phrases = ["yes"] * passed + ["absent"] * (10 - passed)
-    checks = ", ".join(f'{{"kind": "contains", "any_of": ["{phrase}"]}}' for phrase in phrases)
+    checks = ", ".join(f'{{"kind": "contains", "value": ["{phrase}"]}}' for phrase in phrases)
     runs = [{"run_id": "r", "case_id": "c", "status": "ok", "final_answer": "yes"}]
     found = scores(empty, ["task_completed"], runs=runs, cases=[{"case_id": "c", "checks": f"[{checks}]"}])
 

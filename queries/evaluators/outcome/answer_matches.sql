@@ -7,7 +7,7 @@
 -- needs = ["case", "content"]
 -- ///
 --
--- Counts the checks of kind `exact`, `regex`, `number` (with a tolerance) and `json`.
+-- Counts the checks of kind `exact`, `regex`, `numeric` (with a tolerance) and `json`.
 -- How a check is read stands in `queries/macros/checks.sql`; checks that are wrong themselves do not count.
 -- Without an answer none of them passes: failed runs count.
 -- NULL: no case; no such check in it, or only wrong ones; the answer was not captured; the run is not finished.
@@ -19,7 +19,7 @@ tried as (
     select listed.run_id, listed.ch, listed.position, matching_check(ch, runs.final_answer) as passes
     from listed
     inner join runs using (run_id)
-    where ch ->> '$.kind' in ('exact', 'regex', 'number', 'numeric', 'json') and check_problem(ch) is null
+    where ch ->> '$.kind' in ('exact', 'regex', 'numeric', 'json') and check_problem(ch) is null
 ),
 checked as (
     select
