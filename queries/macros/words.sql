@@ -28,7 +28,7 @@ create or replace temp macro is_transfer_tool(tool_name) as
 
 -- is_delegation_tool: the tool asks another agent, named in its arguments, and waits for the answer.
 create or replace temp macro is_delegation_tool(tool_name) as
-    regexp_matches(tool_name, '(?i)^(delegate[ _]work|ask[ _]question)[ _]to[ _]co-?worker$');
+    regexp_matches(tool_name, '(?i)^((delegate|assign)[ _](work|task)|ask[ _]question)[ _]to[ _](co-?worker|member|agent)$');
 
 -- argument_target: the agent that the arguments of a transfer or delegation name.
 create or replace temp macro argument_target(arguments) as
@@ -36,5 +36,9 @@ create or replace temp macro argument_target(arguments) as
         as_json(arguments) ->> '$.agent_name', as_json(arguments) ->> '$.to_agent', as_json(arguments) ->> '$.coworker',
         as_json(arguments) ->> '$.co_worker', as_json(arguments) ->> '$.subagent_type', as_json(arguments) ->> '$.target',
         as_json(arguments) ->> '$.agent', as_json(arguments) ->> '$.target_agent', as_json(arguments) ->> '$.handoff_to',
-        as_json(arguments) ->> '$.recipient'
+        as_json(arguments) ->> '$.recipient', as_json(arguments) ->> '$.member_id', as_json(arguments) ->> '$.agent_id'
     );
+
+-- asks_agent: the tool is named after the agent, or an argument of its call names the agent.
+create or replace temp macro asks_agent(tool_name, arguments, agent_name) as
+    contains(name_key(tool_name), name_key(agent_name)) or name_key(argument_target(arguments)) = name_key(agent_name);

@@ -3,7 +3,7 @@
 create or replace temp table adoptions as
 with childless as (
     select batch_spans.s, batch_spans.parent, batch_spans.trace_id, batch_spans.start_ns, batch_spans.end_ns, span_class.class,
-        span_facts.tool_name
+        span_facts.tool_name, unwrapped_arguments(span_facts.tool_arguments) as arguments
     from batch_spans
     inner join span_class using (s)
     inner join span_facts using (s)
@@ -23,7 +23,7 @@ inner join span_class as sibling_class on sibling_class.s = sibling.s
 inner join span_facts as sibling_facts on sibling_facts.s = sibling.s
 where childless.class = 'agent' and sibling_class.class in ('node', 'llm', 'tool')
     or childless.class = 'tool' and sibling_class.class = 'agent'
-    and contains(name_key(childless.tool_name), name_key(sibling_facts.agent_name))
+    and asks_agent(childless.tool_name, childless.arguments, sibling_facts.agent_name)
 group by sibling.s;
 
 update batch_spans

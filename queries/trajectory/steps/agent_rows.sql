@@ -22,7 +22,7 @@ contained as (
         and tool_rows.start_ns <= placed.start_ns
         and tool_rows.start_ns + tool_rows.duration_ns >= placed.end_ns
         and tool_rows.a is distinct from placed.a
-        and contains(name_key(tool_rows.tool_name), name_key(placed.agent_name))
+        and asks_agent(tool_rows.tool_name, tool_rows.arguments, placed.agent_name)
     where placed.caller_tool is null
     group by placed.a
     having count(*) = 1
@@ -46,8 +46,7 @@ inner join tool_rows
     and not tool_rows.has_span
     and tool_rows.a = nested.parent_a
     and tool_rows.start_ns <= nested.start_ns
-    and (contains(name_key(tool_rows.tool_name), name_key(nested.agent_name))
-        or name_key(argument_target(tool_rows.arguments)) = name_key(nested.agent_name))
+    and asks_agent(tool_rows.tool_name, tool_rows.arguments, nested.agent_name)
 where nested.caller_tool is null and nested.parent_a is not null
 group by nested.a, nested.run_id;
 

@@ -71,7 +71,10 @@ select
     case when role = 'tool' then content end as response,
     false as is_error
 from messages
-where meaningful(content) is not null
+-- The text of a message may stand there a second time as its only content item.
+where meaningful(content) is not null and (s, direction, position) not in (
+    select (s, direction, position) from items where kind = 'content' and text is not null
+)
 union all
 select
     items.s,

@@ -26,6 +26,22 @@ last_calls as (
     from batch_llm_calls
     group by run_id
 ),
+-- Where no LLM call was recorded, the last of the agents that nobody called tells of a failure that a workflow around it lacks.
+last_agents as (
+    select
+        agent_rows.run_id,
+        arg_max(run_spans.status_code = 2 and not is_control_flow(
+            coalesce(span_exceptions.exception_type, '') || ' ' || coalesce(run_spans.status_message, '')), agent_rows.seq) as failed,
+        arg_max(coalesce(span_facts.error_type, span_exceptions.exception_type), agent_rows.seq) as error_type,
+        arg_max(coalesce(nullif(run_spans.status_message, ''), span_exceptions.exception_message), agent_rows.seq) as error_message
+    from agent_rows
+    inner join run_spans using (s)
+    inner join span_facts using (s)
+    left join span_exceptions using (s)
+    where agent_rows.caller_tool is null and agent_rows.parent_a is null
+        and agent_rows.run_id not in (select run_id from last_calls)
+    group by agent_rows.run_id
+),
 errors as (
     select run_spans.run_id, string_agg(span_exceptions.exception_type || ' ' || coalesce(span_exceptions.exception_message, ''), ' ')
         as text
@@ -41,7 +57,7 @@ select
         when regexp_matches(coalesce(top_spans.error_type, ''), '(?i)cancell?ed|KeyboardInterrupt') then 'cancelled'
         when top_spans.failed and is_limit_error(coalesce(top_spans.error_type, '') || ' ' || coalesce(errors.text, '')) then 'truncated'
         when top_spans.failed then 'error'
-        when last_calls.status = 'error' then 'error'
+        when last_calls.status = 'error' or last_agents.failed then 'error'
         -- The last call asked for a tool that nothing ran, and a step around it failed: the framework gave up.
         when broken_off.run_id is not null then 'error'
         when run_identity.orphan_spans > 0 then 'incomplete'
@@ -53,14 +69,17 @@ select
     case
         when top_spans.failed then top_spans.error_type
         when last_calls.status = 'error' then last_calls.error_type
+        when last_agents.failed then last_agents.error_type
     end as error_type,
     case
         when top_spans.failed then top_spans.error_message
         when last_calls.status = 'error' then last_calls.error_message
+        when last_agents.failed then last_agents.error_message
     end as error_message
 from run_identity
 left join top_spans using (run_id)
 left join last_calls using (run_id)
+left join last_agents using (run_id)
 left join errors using (run_id)
 left join (
     select distinct tool_rows.run_id

@@ -33,6 +33,7 @@ select
         when logfire_span_type = 'pending_span' and parent is not null then 'drop'
         -- The answer given through a tool is an answer, not a call.
         when tool_name in ('final_answer', 'final_result') then 'node'
+        when scope like '%dspy' and name in ('finish.__call__', 'execute_tool finish') then 'node'
         when tool_name = '(merged tools)' or name like 'execute_tool (merged%' then 'drop'
         when oi_kind = 'EVALUATOR' or kind_word = 'evaluator' or mlflow_type = 'EVALUATOR' or judge_scorer is not null
             then 'evaluator'
@@ -84,7 +85,8 @@ select
             or haystack_type like '%ChatGenerator' then 'llm'
         when operation in ('execute_tool', 'tool_call') or oi_kind = 'TOOL' or traceloop_kind = 'tool'
             or kind_word in ('tool', 'tool_call', 'mcp_tool_call') or mlflow_type = 'TOOL' or claude_type = 'tool'
-            or vercel_operation = 'ai.toolCall' or genkit_type = 'tool' or mcp_method = 'tools/call' then 'tool'
+            or vercel_operation = 'ai.toolCall' or genkit_type = 'tool' or mcp_method = 'tools/call'
+            or scope = 'pydantic-ai' and name = 'running tool' then 'tool'
         when operation in ('invoke_agent', 'agent_call') or oi_kind = 'AGENT' or traceloop_kind = 'agent'
             or kind_word in ('agent', 'agent_run') or mlflow_type = 'AGENT' or claude_type = 'interaction'
             or vercel_operation in ('ai.generateText', 'ai.streamText', 'ai.generateObject', 'ai.streamObject')

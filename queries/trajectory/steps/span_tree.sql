@@ -8,7 +8,13 @@ with recursive named as (
         batch_spans.s,
         batch_spans.parent,
         span_class.class,
-        span_class.class = 'agent' or (span_class.class = 'tool' and span_facts.subagent_type is not null) as opens_agent,
+        -- A call that asks an agent is that agent's invocation only where the agent left no span of its own.
+        span_class.class = 'agent' or (span_class.class = 'tool' and span_facts.subagent_type is not null and batch_spans.s not in (
+            select inside.parent
+            from batch_spans as inside
+            inner join span_class as inside_class on inside_class.s = inside.s
+            where inside_class.class = 'agent' and inside.parent is not null
+        )) as opens_agent,
         lower(coalesce(span_facts.agent_name, batch_spans.name)) as agent_key,
         span_facts.agent_call_id,
         span_facts.agent_name
