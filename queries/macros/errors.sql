@@ -9,7 +9,7 @@ create or replace temp macro is_error_text(value) as
                 and coalesce(try_cast(value as json) ->> '$.error', '') <> ''
             or coalesce(try_cast(value as json) ->> '$.is_error', try_cast(value as json) ->> '$.isError', '') = 'true'
         else regexp_matches(value[1:200],
-            '(?i)^\s*(error\b\s*[:\-(]|error (executing|running|calling|invoking|while|in)\b|an error occurred|exception:|traceback \(most|[a-z_.]*(error|exception)\(|tool (call )?(failed|error)|failed to (call|run|execute|invoke))')
+            '(?i)^\s*(error\b\s*[:\-(]|error (executing|running|calling|invoking|while|in)\b|an error occurred|exception:|traceback \(most|[a-z_.]*(error|exception)\(|[a-z]\w*Error: |\d+ validation errors? for |tool (call )?(failed|error)|failed to (call|run|execute|invoke))')
     end;
 
 -- is_unknown_tool_text: the error says that no such tool exists.
@@ -20,7 +20,7 @@ create or replace temp macro is_unknown_tool_text(value) as
 -- is_invalid_arguments_text: the error says that the arguments were refused before the tool ran.
 create or replace temp macro is_invalid_arguments_text(value) as
     value is not null and regexp_matches(value[1:600],
-        '(?i)validation ?error|validation failed|argument parsing failed|invalid (arguments|input|params|tool (input|call))|input validation|field required|unexpected keyword argument|missing \d+ required|required (property|argument|parameter|field)|type validation failed|ToolInputParsing|InvalidToolInput|do not match the (tool )?schema|is missing required');
+        '(?i)validation ?error|validation failed|argument parsing failed|invalid (arguments|input|params|tool (input|call))|input validation|field required|unexpected keyword argument|missing \d+ required|required (property|argument|parameter|field)|type validation failed|ToolInputParsing|InvalidToolInput|do not match the (tool )?schema|is missing required|is not in the tool''s args');
 
 -- is_control_flow: what a framework raises to move between nodes, to ask a person or to hand over: not an error.
 create or replace temp macro is_control_flow(value) as

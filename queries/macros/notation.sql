@@ -3,7 +3,7 @@
 
 -- is_object_notation: the text is a printed object, not something that a person or a model said.
 create or replace temp macro is_object_notation(value) as
-    regexp_matches(value[1:80], '^\s*\[?[A-Z][A-Za-z0-9_]*\((\)\s*$|[A-Za-z_]+=)');
+    regexp_matches(value[1:80], '^\s*\[?[A-Z][A-Za-z0-9_]*\((\)\s*$|[A-Za-z_]+=)|^id=''[^'']*'' source=''');
 
 -- notation_text: a quoted literal without its quotes and escapes.
 create or replace temp macro notation_text(value) as
@@ -20,7 +20,11 @@ create or replace temp macro notation_json(value) as
 
 -- notation_message: one printed message as a JSON message with its texts, tool calls and tool results.
 create or replace temp macro notation_message(value) as
-    case when regexp_matches(value, 'role=<[A-Za-z]+\.[A-Z]+') then json_object(
+    case when regexp_matches(value, '^id=''[^'']*'' source=''') then json_object(
+        'role', case when value like '%'' source=''user'' %' then 'user' else 'assistant' end,
+        'content', notation_text(nullif(regexp_extract(value,
+            '(?s)\bcontent=(''(?:[^''\\]|\\.)*''|"(?:[^"\\]|\\.)*") type=', 1), ''))
+    ) when regexp_matches(value, 'role=<[A-Za-z]+\.[A-Z]+') then json_object(
         'role', lower(regexp_extract(value, 'role=<[A-Za-z]+\.([A-Z]+)', 1)),
         'content', to_json(list_concat(
             list_transform(

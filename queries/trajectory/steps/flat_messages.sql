@@ -17,9 +17,10 @@ fields as (
         s,
         direction,
         place.position::integer as position,
-        coalesce(nullif(regexp_extract(place.field, '^(?:tool_calls|contents?)\.([0-9]+)', 1), '')::integer, -1) as item,
+        coalesce(nullif(regexp_extract(place.field, '^(?:tool_calls|contents?|function)\.([0-9]+)', 1), '')::integer, -1) as item,
         case
             when place.field like 'tool\_calls.%' escape '\' then 'call'
+            when regexp_matches(place.field, '^function\.[0-9]+$') then 'result'
             when place.field like 'content%.%' then 'content'
             else 'message'
         end as kind,
@@ -91,7 +92,24 @@ select
     false
 from items
 left join messages using (s, direction, position)
-where items.kind = 'call' or items.text is not null;
+where items.kind = 'call' or items.text is not null
+union all
+-- AutoGen: the results that one message brings, each an object.
+select
+    s,
+    direction,
+    position,
+    item + 300,
+    'tool',
+    'tool_call_response',
+    null,
+    as_json(value) ->> '$.call_id',
+    as_json(value) ->> '$.name',
+    null,
+    as_json(value) ->> '$.content',
+    coalesce(as_json(value) ->> '$.is_error', '') = 'true'
+from fields
+where kind = 'result' and as_json(value) is not null;
 
 delete from message_parts
 where (s, direction) in (select (s, direction) from flat_parts)

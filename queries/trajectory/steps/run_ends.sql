@@ -20,6 +20,8 @@ last_calls as (
     select
         run_id,
         arg_max(status, (start_ns, s)) as status,
+        arg_max(status = 'ok' and s in (select call_s from call_texts where direction = 'output' and not has_tool_call),
+            (start_ns, s)) as answered,
         arg_max(finish_reason, (start_ns, s)) as finish_reason,
         arg_max(error_type, (start_ns, s)) as error_type,
         arg_max(coalesce(error_message, status_message), (start_ns, s)) as error_message
@@ -54,7 +56,9 @@ select
     run_identity.run_id,
     case
         when run_identity.is_running then 'running'
-        when regexp_matches(coalesce(top_spans.error_type, ''), '(?i)cancell?ed|KeyboardInterrupt') then 'cancelled'
+        -- What is closed after the answer was given is not cancelled.
+        when regexp_matches(coalesce(top_spans.error_type, ''), '(?i)cancell?ed|KeyboardInterrupt')
+            and not coalesce(last_calls.answered, false) then 'cancelled'
         when top_spans.failed and is_limit_error(coalesce(top_spans.error_type, '') || ' ' || coalesce(errors.text, '')) then 'truncated'
         when top_spans.failed then 'error'
         when last_calls.status = 'error' or last_agents.failed then 'error'
