@@ -7,16 +7,18 @@
 -- ///
 --
 -- Transfers and delegations count, returns to an agent that had control before too. The score belongs to the agent that hands
--- over. NULL: agents of one workflow that only follow each other; no agent decided to hand over. Not to be trusted where the
--- spans of the receiver are missing (`orphan_spans`).
+-- over. NULL: agents of one workflow that only follow each other: none of them decided to hand over; and traces that show no agent
+-- at all, only LLM calls. Not to be trusted where the spans of the receiver are missing (`orphan_spans`).
 with judged as (
     select
-        *,
+        handoffs.*,
         case
-            when mode = 'sequence' then 'sequence_of_workflow'
-            when succeeded is null then 'not_known'
+            when handoffs.mode = 'sequence' then 'sequence_of_workflow'
+            when not handoffs.succeeded and runs.agent_invocations = 0 then 'no_agents'
+            when handoffs.succeeded is null then 'not_known'
         end as reason
     from handoffs
+    inner join runs using (run_id)
 )
 select
     run_id,

@@ -8,7 +8,8 @@
 --
 -- A reassignment is a handoff by an agent whose last handoff came to nothing: its receiver never started, or handed back
 -- without having done any work. Transfers, returns and delegations all count as handoffs; agents of one workflow that follow
--- each other do not. 1 where nothing was handed over. NULL: the trace shows no agent.
+-- each other do not. 1 where nothing was handed over. NULL: the trace shows no agent, only LLM calls; whether receivers started
+-- is not known then.
 with given as (
     select *
     from handoffs
@@ -46,15 +47,15 @@ counted as (
 select
     runs.run_id,
     case
-        when counted.run_id is not null then 1 - safe_ratio(counted.reassignments, counted.handoffs)
         when runs.agent_invocations = 0 then null
+        when counted.run_id is not null then 1 - safe_ratio(counted.reassignments, counted.handoffs)
         else 1.0
     end::double as score_value,
-    case when counted.run_id is null and runs.agent_invocations = 0 then 'no_agents' end as not_applicable_reason,
+    case when runs.agent_invocations = 0 then 'no_agents' end as not_applicable_reason,
     case
+        when runs.agent_invocations = 0 then null
         when counted.run_id is not null
             then format('{} of {} handoffs were reassignments.', counted.reassignments, counted.handoffs)
-        when runs.agent_invocations = 0 then null
         else 'Nothing was handed over.'
     end as explanation
 from runs
