@@ -2,7 +2,7 @@
 
 -- is_within: two positive numbers differ by no more than a margin, the margin included: 18.45 lies half a tenth from 18.5,
 -- though their doubles lie a little further apart. Up to 15 digits the allowance is less than half a unit.
-create or replace temp macro is_within(a, b, margin) as abs(a - b) <= margin * 1.000001 + b * 4e-16;
+create or replace temp macro is_within(a, b, margin) as isfinite(b) and abs(a - b) <= margin * 1.000001 + b * 4e-16;
 
 -- operand_limit: how many different numbers of a run may be combined for a claim of so many significant digits. Of n numbers
 -- come about 3.5 n² results, spread over some four powers of ten; a claim of d digits is one of 9 × 10^(d-1) values in one of

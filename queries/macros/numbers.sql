@@ -16,6 +16,10 @@ create or replace temp macro number_tokens(value) as regexp_extract_all(value, n
 -- times a plain match.
 create or replace temp macro number_pieces(token) as
     case
+        -- No number is so long; a list without spaces may be, and captures in it would cost seconds.
+        when length(token) > 100 then struct_pack(list_mark := ',', sign := '', currency := '', inner_sign := '',
+            core := if(regexp_matches(token, '^[\[,]?\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)+$'), ltrim(token, '[,'), ''),
+            exponent := '', scale := '', unit := '')
         when regexp_matches(token, '^\d+(?:\.\d+)?$|^[a-jl-z]') then struct_pack(list_mark := '', sign := '', currency := '',
             inner_sign := '', core := if(token[1] between '0' and '9', token, ''), exponent := '', scale := '', unit := '')
         else regexp_extract(token, number_pieces_pattern(),
@@ -27,7 +31,7 @@ create or replace temp macro number_pieces(token) as
 -- and IP addresses (1.2.3), numbers with a leading zero (007) and lists (1,2): the last are `number_list`.
 create or replace temp macro number_readings(core, decimal_comma) as
     case
-        when regexp_matches(core, '^0\d') then []::varchar[]
+        when length(core) > 100 or regexp_matches(core, '^0\d') then []::varchar[]
         when regexp_matches(core, '^\d*\.?\d+$') then case
             when decimal_comma and regexp_matches(core, '^[1-9]\d{0,2}\.\d{3}$') then [replace(core, '.', ''), core]
             else [core] end
@@ -46,7 +50,8 @@ create or replace temp macro number_readings(core, decimal_comma) as
 
 -- number_list: the numbers of a core that is a list without spaces, such as 1,2 or 18.5,7.2; NULL when it is none.
 create or replace temp macro number_list(core) as
-    case when regexp_matches(core, '^\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)+$') then string_split(core, ',') end;
+    case when regexp_matches(core, '^\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)+$') 
+        then list_filter(string_split(core, ','), lambda part: length(part) <= 100) end;
 
 -- scale_word_factor: what a scale word in lower case multiplies by. A small m is a million only where money is meant.
 create or replace temp macro scale_word_factor(word, is_million) as

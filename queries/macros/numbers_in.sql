@@ -99,7 +99,7 @@ create or replace temp macro numbers_in(value) as (
                     )
                     where place > 1
                 )
-                where pieces.core <> '' and not regexp_matches(pieces.core || pieces.unit, '^(?:19|20)\d0s$')
+                where pieces.core <> '' and length(pieces.core) <= 1000 and not regexp_matches(pieces.core || pieces.unit, '^(?:19|20)\d0s$')
             )
         )
         where len(member.readings) > 0
