@@ -5,7 +5,6 @@ import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import spanscore_instrumentation as si
-
 from examples.research_agent.agent import answer
 
 

@@ -8,9 +8,9 @@ import asyncio
 import os
 from typing import Any
 
-import spanscore_instrumentation as si
 from opentelemetry import baggage
 
+import spanscore_instrumentation as si
 from examples.research_agent.model import UNKNOWN, Reply, reply
 from examples.research_agent.tools import TOOLS
 

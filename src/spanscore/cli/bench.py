@@ -168,7 +168,8 @@ def _scored(store: Path, ran: Ran, output: Form) -> tuple[dict[str, Any], bool]:
     if output is Form.TABLE:
         if evaluation.failed:
             print_evaluation(evaluation, counts, "table")
-        print_report(report, "table", group_by=["category", "agent"])
+        if report.runs:
+            print_report(report, "table", group_by=["category", "agent"])
     return described(ran, evaluation, counts, report), ran.is_complete and not evaluation.failed
 
 
