@@ -22,6 +22,7 @@ with events as (
         llm_call_id,
         epoch_ns(started_at) as began,
         epoch_ns(started_at) + coalesce(floor(duration_s * 1e9)::bigint, 0) as ended,
+        seq,
         status = 'error' as is_error
     from tool_calls
     where is_work(is_handoff, is_agent_tool)
@@ -32,39 +33,49 @@ with events as (
         llm_call_id,
         epoch_ns(started_at),
         epoch_ns(started_at),
+        null,
         true
     from tool_requests
     where outcome in ('invalid_arguments', 'unknown_tool') and not coalesce(is_handoff, false)
 ),
 failed as (
-    select run_id, tool, max(ended) as ended, arg_max(llm_call_id, ended) as llm_call_id, count(*) as n
+    select run_id, tool, max(ended) as ended, max(seq) as seq, arg_max(llm_call_id, (ended, seq)) as llm_call_id, count(*) as n
     from events
     where is_error
     group by run_id, tool
 ),
 worked as (
-    select run_id, tool, max(began) as began, arg_max(llm_call_id, began) as llm_call_id
+    select run_id, tool, max(began) as began, max(seq) as seq, arg_max(llm_call_id, (began, seq)) as llm_call_id
     from events
     where not is_error
     group by run_id, tool
     union all
     -- Any tool that works makes good one that does not exist.
-    select run_id, '', max(began), arg_max(llm_call_id, began)
+    select run_id, '', max(began), max(seq), arg_max(llm_call_id, (began, seq))
     from events
     where not is_error and $same_tool
     group by run_id
 ),
-judged as (
+compared as (
     select
         failed.run_id,
-        sum(failed.n)::bigint as errors,
-        bool_and(coalesce(worked.began >= failed.ended, false)
-            and coalesce(worked.llm_call_id <> failed.llm_call_id, true)) as is_made_good,
-        list(failed.tool order by failed.tool) filter (where failed.tool <> ''
-            and (worked.began is null or worked.began < failed.ended)) as not_made_good
+        failed.tool,
+        failed.n,
+        -- Calls that only messages show have no time, and an order.
+        coalesce(worked.began >= failed.ended, worked.seq > failed.seq, false)
+            and coalesce(worked.llm_call_id <> failed.llm_call_id, true) as is_made_good
     from failed
     left join worked using (run_id, tool)
-    group by failed.run_id
+),
+judged as (
+    select
+        run_id,
+        sum(n)::bigint as errors,
+        bool_and(is_made_good) as is_made_good,
+        list(if(tool <> '', tool, if($same_tool, 'a tool that does not exist', 'no tool worked later')) order by tool)
+            filter (where not is_made_good) as not_made_good
+    from compared
+    group by run_id
 )
 select
     runs.run_id,
