@@ -36,7 +36,8 @@ made as (
     where is_work(is_handoff, is_agent_tool) and run_id in (select run_id from asked)
     group by run_id
 ),
-checked as (
+-- Materialized: planning takes half the time, as the checks are not copied into every aggregate.
+checked as materialized (
     select
         asked.run_id,
         coalesce(try_cast(ch ->> '$.weight' as double), 1) as weight,

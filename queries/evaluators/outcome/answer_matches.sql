@@ -15,7 +15,7 @@ with listed as (
     select run_id, unnest(json_items(checks)) as ch, unnest(range(1, len(json_items(checks)) + 1)) as position
     from cases
 ),
-tried as (
+tried as materialized (
     select listed.run_id, listed.ch, listed.position, matching_check(ch, runs.final_answer) as passes
     from listed
     inner join runs using (run_id)

@@ -44,7 +44,8 @@ judged_checks as (
     select *, check_problem(ch) as problem
     from listed
 ),
-checked as (
+-- Materialized: planning takes half the time, as the checks are not copied into every aggregate.
+checked as materialized (
     select
         judged_checks.run_id,
         judged_checks.position,
