@@ -26,7 +26,7 @@
 with claims as (
     select run_id, quote.*
     from (
-        select run_id, unnest(quotes_in(final_answer)) as quote
+        select run_id, unnest(quotes_in(left(final_answer, 50000))) as quote
         from runs
         where not regexp_matches(final_answer, '^\s*[\[{]')
     )
