@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from spanscore.statistics import Better, better_of
 
@@ -68,10 +70,9 @@ FROM_RUNS = {
 }
 
 
+@cache
 def definition_of(evaluator_sha256: str, params: str) -> str:
     """One hash over an evaluator's file and its parameters, the same however the parameters are spaced and ordered."""
-    import json
-
     canonical = json.dumps(json.loads(params), sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(f"{evaluator_sha256}\n{canonical}".encode()).hexdigest()[:_DEFINITION_LENGTH]
 
@@ -123,10 +124,11 @@ class Experiment:
             metric: its id; of one that was not measured there is no value.
             cases: only these; None = all.
         """
+        wanted = None if cases is None else set(cases)
         known = {
             case: [value for value in values if value is not None]
             for case, values in self.scores.get(metric, {}).items()
-            if cases is None or case in cases
+            if wanted is None or case in wanted
         }
         return {case: values for case, values in sorted(known.items()) if values}
 
