@@ -21,7 +21,7 @@
 -- The calls need no order, and one call that was made serves one expected call, by the best assignment there is. Arguments are
 -- compared as JSON: order of keys aside, 1 = 1.0, true is not 1, "5" is not 5, a string that holds an object is that object.
 -- Calls beyond the expected ones do not count (`tool_precision`, `tool_set_match`).
--- NULL: no case or no expected calls; the tools were called, and the trace has the arguments of none.
+-- NULL: no case or no expected calls; a model asked for tools and the trace shows none, or the arguments of none.
 with wanted as (
     select
         run_id,
@@ -90,11 +90,16 @@ assigned as (
     left join calls using (run_id, tool_name)
     group by per_tool.run_id
 ),
+unseen as (
+    select run_id from llm_calls where finish_reason = 'tool_calls'
+    except (select run_id from tool_calls union all select run_id from tool_requests)
+),
 judged as (
     select runs.run_id, assigned.expected, assigned.met,
         case
             when cases.run_id is null then 'no_case'
             when assigned.run_id is null then 'no_expectation'
+            when unseen.run_id is not null then 'tool_calls_not_captured'
             when assigned.is_uncaptured then 'content_not_captured'
             when assigned.n_loose > $most_patterns then 'too_many_expected_calls'
             when $mode not in ('exact', 'subset') then 'unknown_mode'
@@ -102,6 +107,7 @@ judged as (
     from runs
     left join cases using (run_id)
     left join assigned using (run_id)
+    left join unseen using (run_id)
 )
 select
     run_id,
