@@ -1,31 +1,61 @@
--- Every part of every message, whatever the dialect calls its fields.
-create or replace temp table message_bodies as
-select
-    s,
-    direction,
-    position,
-    piece,
-    tool_call_id,
-    coalesce(role, message_role(fields), case direction when 'output' then 'assistant' when 'system' then 'system' else 'user' end)
-        as role,
-    coalesce(message_body(fields), message) as body,
-    case when message_body(fields) is not null then message_fields(message_body(fields)) else fields end as fields
-from raw_messages;
-
-create or replace temp table message_part_lists as
-select
-    s, direction, position, piece, role,
-    coalesce(fields.tool_call_id, fields.call_id, tool_call_id,
-        case when role = 'tool' and json_type(fields.id) = 'VARCHAR' then fields.id ->> '$' end) as tool_call_id,
-    fields.name as name,
-    coalesce(fields.status, '') = 'error' as is_error,
-    case when fields is null then [body] else message_parts_of(fields, body) end as parts
-from message_bodies;
-
+-- Every part of every message, whatever the dialect calls its fields; one source per span and direction: attributes first,
+-- then events and log records. Each text is parsed once a level: document, message, part.
 create or replace temp table message_parts as
-with parts as (
+with unnested as (
+    select s, direction, unnest(messages) as message, generate_subscripts(messages, 1) as position
+    from message_lists
+    where len(messages) > 0
+),
+chosen as (
+    select
+        s,
+        direction,
+        position,
+        0 as piece,
+        case
+            when message[1:1] = '"' and is_object_notation(message ->> '$')
+                then coalesce(notation_message(message ->> '$'), message)
+            else message
+        end as message,
+        null::varchar as role,
+        null::varchar as tool_call_id
+    from unnested
+    union all
+    select event_messages.s, direction, position, piece, to_json(message), role, tool_call_id
+    from event_messages
+    semi join message_spans using (s)
+    where (event_messages.s, event_messages.direction) not in (select (s, direction) from message_lists where len(messages) > 0)
+),
+read_messages as (
+    select *, case when message[1:1] = '{' then message_fields(message) end as envelope
+    from chosen
+),
+bodies as (
+    select
+        s,
+        direction,
+        position::integer as position,
+        piece,
+        tool_call_id,
+        coalesce(role, message_role(envelope),
+            case direction when 'output' then 'assistant' when 'system' then 'system' else 'user' end) as role,
+        coalesce(message_body(envelope), message) as body,
+        case when message_body(envelope) is not null then message_fields(message_body(envelope)) else envelope end as fields
+    from read_messages
+),
+part_lists as (
+    select
+        s, direction, position, piece, role,
+        coalesce(fields.tool_call_id, fields.call_id, tool_call_id,
+            case when role = 'tool' and json_type(fields.id) = 'VARCHAR' then fields.id ->> '$' end) as tool_call_id,
+        fields.name as name,
+        coalesce(fields.status, '') = 'error' as is_error,
+        case when fields is null then [body] else message_parts_of(fields, body) end as parts
+    from bodies
+),
+parts as (
     select * exclude (parts), unnest(parts) as part, generate_subscripts(parts, 1) as part_index
-    from message_part_lists
+    from part_lists
     where len(parts) > 0
 ),
 parsed as (

@@ -1,7 +1,7 @@
 -- The question and the answer of each run.
 
 -- The texts of an LLM call: its own span's, or those of the span around it.
-create or replace temp table call_texts as
+create or replace temp view call_texts as
 select s as call_s, span_texts.*
 from span_texts
 semi join batch_llm_calls using (s)

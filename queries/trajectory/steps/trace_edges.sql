@@ -1,14 +1,23 @@
 -- Traces that belong together. A messaging span that links to another trace carries the run on. Where a program has no span
 -- around its LLM calls, every call is a trace of its own: the call that brings the result of a tool continues the call that asked
 -- for it. Traces that turn out to belong to a run that this round did not see whole are put back to be derived with it.
-create or replace temp table found_edges as
-select distinct span_links.trace_id, span_links.linked_trace_id as other_trace_id, 'message_hop' as reason
+create or replace temp table round_links as
+select distinct trace_id, span_id, linked_trace_id
 from span_links
-inner join spans using (trace_id, span_id)
-where span_links.trace_id in (select trace_id from round_traces)
-    and span_links.linked_trace_id <> span_links.trace_id
-    and (map_contains(spans.attributes, 'messaging.operation') or map_contains(spans.attributes, 'messaging.operation.type')
-        or map_contains(spans.attributes, 'messaging.system'));
+where trace_id in (select trace_id from round_traces) and linked_trace_id <> trace_id;
+
+-- The spans are found by one column, then read by row: few have links to other traces, and attributes are wide.
+create or replace temp table linking_spans as
+select spans.trace_id, spans.span_id, map_keys(spans.attributes) as keys
+from spans
+inner join (select rowid as place from spans where span_id in (select span_id from round_links)) as found
+    on found.place = spans.rowid;
+
+create or replace temp table found_edges as
+select distinct round_links.trace_id, round_links.linked_trace_id as other_trace_id, 'message_hop' as reason
+from round_links
+inner join linking_spans using (trace_id, span_id)
+where list_has_any(linking_spans.keys, ['messaging.operation', 'messaging.operation.type', 'messaging.system']);
 
 insert into found_edges
 select later.trace_id, arg_max(earlier.trace_id, (earlier.start_ns, earlier.trace_id)), 'tool_result'
