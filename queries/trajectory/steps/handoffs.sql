@@ -71,3 +71,16 @@ select
     row_number() over (partition by run_id order by start_ns, handoff_id) as seq
 from resolved
 where to_agent is not null;
+
+-- A request for a transfer that nothing answers was carried out when the agent it names took over.
+update tool_rows
+set outcome = 'executed'
+from handoff_rows
+where tool_rows.outcome = 'no_result'
+    and is_transfer_tool(tool_rows.tool_name)
+    and handoff_rows.run_id = tool_rows.run_id
+    and handoff_rows.to_invocation is not null
+    and handoff_rows.mode = 'pass_control'
+    and (handoff_rows.handoff_id = tool_rows.run_id || ':' || tool_rows.request_key
+        or handoff_rows.mechanism = 'span' and handoff_rows.start_ns >= tool_rows.start_ns
+        and name_key(handoff_rows.to_agent) = name_key(transfer_target(tool_rows.tool_name)));

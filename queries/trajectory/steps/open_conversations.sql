@@ -16,7 +16,8 @@ calls as (
         batch_spans.start_ns,
         message_parts.direction,
         message_parts.part_type,
-        message_parts.tool_call_id || ' ' || message_parts.tool_name || ' ' || md5(coalesce(message_parts.arguments, '')) as call,
+        message_parts.tool_name || ' ' || md5(coalesce(message_parts.arguments, '')) as call,
+        message_parts.tool_call_id,
         span_texts.text as question,
         message_parts.position
             > max(message_parts.position) filter (where message_parts.role = 'user' and message_parts.part_type = 'text'
@@ -32,7 +33,9 @@ select
     any_value(resource_id),
     min(start_ns),
     md5(arg_min(question, start_ns)),
-    list(distinct call) filter (where direction = 'output' and part_type = 'tool_call' and call is not null),
-    list(distinct call) filter (where direction = 'input' and part_type = 'tool_call' and is_after_question and call is not null)
+    list(distinct coalesce(tool_call_id || ' ', '') || call) filter (where direction = 'output' and part_type = 'tool_call' and call is not null),
+    -- A model whose calls have no id is continued by a conversation that gives them one, or none.
+    list_distinct(flatten(list([tool_call_id || ' ' || call, call]) filter (
+        where direction = 'input' and part_type = 'tool_call' and is_after_question and call is not null)))
 from calls
 group by trace_id;

@@ -57,6 +57,10 @@ select
             'upsert_memory', 'delete_memory', 'plan', 'execute_event_loop_cycle', 'agent_step', 'execute_task', 'invoke_node',
             'schedule_tool_calls', 'system_prompt', 'chain', 'mapping', 'goto', 'model_chunk') and kind_word is null
             and traceloop_kind is null then 'node'
+        -- OpenLIT writes a graph that is an agent as a workflow, and its steps as agents.
+        when scope = 'openlit.instrumentation.langgraph' and operation = 'invoke_agent'
+            and name in ('invoke_agent model', 'invoke_agent agent', 'invoke_agent tools', 'invoke_agent call_model') then 'node'
+        when scope = 'openlit.instrumentation.langgraph' and operation = 'invoke_workflow' then 'agent'
         when operation in ('invoke_workflow', 'handle_conversation_turn', 'invoke_swarm', 'invoke_graph') then 'workflow'
         when name in ('invocation', 'workflow.run') and scope in ('gcp.vertex.agent', 'agent_framework') then 'workflow'
         when scope like 'openinference%' and name like 'Crew\_%' escape '\' then 'workflow'

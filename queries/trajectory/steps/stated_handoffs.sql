@@ -69,6 +69,14 @@ from_nesting as (
     inner join agent_rows as caller on caller.a = nested.parent_a
     left join delegated_by_request on delegated_by_request.a = nested.a
     where nested.agent_name is not null
+        -- The receiver of a handoff may run inside the giver: that is the one handoff.
+        and not (nested.caller_tool is null and delegated_by_request.a is null and exists (
+            select 1
+            from (from from_spans union all from from_tools) as said
+            where said.run_id = nested.run_id and said.start_ns <= nested.start_ns
+                and name_key(said.to_name) = name_key(nested.agent_name)
+                and (said.from_a = caller.a or name_key(said.from_name) = name_key(caller.agent_name))
+        ))
 ),
 -- 4. Delegation tools whose receiver left no span.
 from_delegation as (

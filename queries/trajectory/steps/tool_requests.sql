@@ -1,52 +1,10 @@
 -- What the models asked for and what came back, read from messages: a request per call id (or, where an emitter gives no ids,
 -- per position), and the first result that a later message brings for it.
--- The history that a run starts with is not its own work: call ids that already stand in the input of its first LLM call belong
--- to earlier runs of the session.
-create or replace temp table run_parts as
-select
-    batch_llm_calls.run_id,
-    batch_llm_calls.s,
-    batch_llm_calls.a,
-    batch_llm_calls.start_ns,
-    message_parts.* exclude (s) replace (
-        case when message_parts.part_type = 'tool_call' then 'output' else 'input' end as direction
-    )
-from transcript_calls
-inner join batch_llm_calls using (s)
-inner join message_parts on message_parts.s = transcript_calls.span_s and message_parts.direction = 'output'
-    and (message_parts.part_type = 'tool_call' and message_parts.position = transcript_calls.position
-        or message_parts.part_type = 'tool_call_response' and message_parts.position > transcript_calls.position
-        and message_parts.position < coalesce((
-            select min(later.position) from transcript_calls as later
-            where later.span_s = transcript_calls.span_s and later.position > transcript_calls.position
-        ), 10000))
-union all by name
-select
-    batch_llm_calls.run_id,
-    batch_llm_calls.s,
-    batch_llm_calls.a,
-    batch_llm_calls.start_ns,
-    message_parts.* exclude (s)
-from batch_llm_calls
-inner join message_parts on message_parts.s = coalesce(
-    case when exists (select 1 from message_parts as inner_parts where inner_parts.s = batch_llm_calls.s)
-        then batch_llm_calls.s end,
-    batch_llm_calls.wrapper)
-where message_parts.part_type in ('tool_call', 'tool_call_response');
-
-create or replace temp table run_history as
-select distinct run_parts.run_id, run_parts.tool_call_id
-from run_parts
-inner join (
-    select run_id, arg_min(s, (start_ns, s)) as s
-    from batch_llm_calls
-    where not is_transcript
-    group by run_id
-) as first_call using (run_id, s)
-where run_parts.direction = 'input' and run_parts.tool_call_id is not null;
-
 create or replace temp table tool_requests_found as
-with asked as (
+with no_ids as (
+    select run_id from run_parts where part_type = 'tool_call' and direction = 'output' and tool_call_id is null
+),
+asked as (
     select
         run_id, s, a, start_ns, tool_call_id, tool_name, arguments,
         direction = 'output' as is_output,
@@ -56,7 +14,7 @@ with asked as (
         and tool_name is not null
         and not regexp_matches(tool_name, '(?i)^transfer_back_to_')
         and tool_name not in ('final_answer', 'final_result')
-        and (direction = 'output' or (tool_call_id is not null and role = 'assistant'))
+        and (direction = 'output' or (tool_call_id is not null and role = 'assistant' and run_id not in (select run_id from no_ids)))
         and (direction = 'output' or (run_id, tool_call_id) not in (select (run_id, tool_call_id) from run_history))
 ),
 keyed as (
@@ -91,6 +49,41 @@ answered as (
     where part_type = 'tool_call_response' and tool_call_id is not null
         and (run_id, tool_call_id) not in (select (run_id, tool_call_id) from run_history)
     group by run_id, tool_call_id
+),
+-- Results without an id that a request has (Gemini: none, or the tool's name and a number): the nth result of a tool, in the
+-- order of the conversation, is that of its nth request.
+results_by_name as (
+    select
+        run_id,
+        tool_key,
+        response,
+        is_error,
+        answered_ns,
+        row_number() over (partition by run_id, tool_key order by answered_ns, position, part_index) as nth
+    from (
+        select
+            run_id, a, position, part_index,
+            name_key(coalesce(tool_name, regexp_replace(tool_call_id, '_[0-9]+$', ''))) as tool_key,
+            arg_min(response, (start_ns, s)) as response,
+            arg_min(is_error, (start_ns, s)) as is_error,
+            min(start_ns) as answered_ns
+        from run_parts
+        where part_type = 'tool_call_response' and direction = 'input'
+            and (tool_call_id is null or (run_id, tool_call_id) not in (select (run_id, request_key) from first_asked))
+            and (run_id, position, part_index) not in (
+                select (run_id, position, part_index) from run_parts as first_part
+                inner join first_calls using (run_id, s)
+            )
+        group by all
+    ) as results
+    where tool_key is not null
+),
+requests_by_name as (
+    select
+        run_id, request_key, name_key(tool_name) as tool_key,
+        row_number() over (partition by run_id, name_key(tool_name) order by start_ns, place) as nth
+    from first_asked
+    where (run_id, coalesce(tool_call_id, '')) not in (select (run_id, tool_call_id) from answered)
 )
 select
     first_asked.* exclude (seen_in),
@@ -104,8 +97,12 @@ select
                 and earlier.a is not distinct from first_asked.a
         )
     end as llm_s,
-    answered.response,
-    answered.is_error,
-    answered.answered_ns
+    coalesce(answered.response, results_by_name.response) as response,
+    coalesce(answered.is_error, results_by_name.is_error) as is_error,
+    coalesce(answered.answered_ns, results_by_name.answered_ns) as answered_ns
 from first_asked
-left join answered using (run_id, tool_call_id);
+left join answered using (run_id, tool_call_id)
+left join requests_by_name using (run_id, request_key)
+left join results_by_name on results_by_name.run_id = first_asked.run_id
+    and results_by_name.tool_key = requests_by_name.tool_key and results_by_name.nth = requests_by_name.nth
+    and answered.tool_call_id is null;
