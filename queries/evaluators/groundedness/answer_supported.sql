@@ -22,7 +22,8 @@ retrieved as (
     from retrieved_urls()
 ),
 cited as (
-    select run_id, unnest(urls_in(left(final_answer, 50000))).normalized as normalized from runs where final_answer is not null
+    select run_id, unnest(urls_in(answer)).normalized as normalized
+    from (select run_id, left(final_answer, 50000) as answer from runs where final_answer is not null)
 ),
 sourced as (
     select expected.run_id

@@ -32,7 +32,8 @@
 with claims as (
     select run_id, number.*, coalesce(number.unit = 'percent', false) as is_percent,
         length(significant_digits(number.figures)) as digits
-    from (select run_id, unnest(numbers_in(left(final_answer, 50000))) as number from runs where final_answer is not null)
+    from (select run_id, unnest(numbers_in(answer)) as number
+        from (select run_id, left(final_answer, 50000) as answer from runs where final_answer is not null))
     where length(number.figures) >= $min_characters and ($years or not number.is_year)
 ),
 meanings as (

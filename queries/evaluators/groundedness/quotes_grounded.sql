@@ -26,9 +26,9 @@
 with claims as (
     select run_id, quote.*
     from (
-        select run_id, unnest(quotes_in(left(final_answer, 50000))) as quote
-        from runs
-        where not regexp_matches(final_answer, '^\s*[\[{]')
+        select run_id, unnest(quotes_in(answer)) as quote
+        from (select run_id, left(final_answer, 50000) as answer from runs)
+        where not regexp_matches(answer, '^\s*[\[{]')
     )
     where quote.words >= $min_words
 ),

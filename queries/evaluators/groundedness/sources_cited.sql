@@ -17,7 +17,8 @@
 -- count. NULL: there is no answer or no link in it, or none was retrieved and what the tools gave back was not captured whole.
 -- Not to be trusted as a sign that the page says what the answer says.
 with cited as (
-    select run_id, unnest(urls_in(left(final_answer, 50000))) as url from runs where final_answer is not null
+    select run_id, unnest(urls_in(answer)) as url
+    from (select run_id, left(final_answer, 50000) as answer from runs where final_answer is not null)
 ),
 retrieved as (
     from retrieved_urls()

@@ -18,7 +18,8 @@
 -- NULL: there is no answer or no link in it, or what the tools gave back was not captured whole. Not to be trusted where a
 -- tool names pages without their scheme, or a link is spelt with other percent codes than in its source.
 with claims as (
-    select run_id, unnest(urls_in(left(final_answer, 50000))) as url from runs where final_answer is not null
+    select run_id, unnest(urls_in(answer)) as url
+    from (select run_id, left(final_answer, 50000) as answer from runs where final_answer is not null)
 ),
 verdicts as (
     select
