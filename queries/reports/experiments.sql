@@ -9,7 +9,7 @@ select
         order by coalesce(runs.suite_version, cases.suite_version))
         filter (where coalesce(runs.suite_version, cases.suite_version) is not null) as versions,
     any_value(known.git_commit) as git_commit,
-    min(runs.started_at) as started_at,
+    min(runs.started_at)::timestamp as started_at,
     count(*) as runs
 from runs
 left join cases using (run_id)
