@@ -64,6 +64,7 @@ def bench(folder: Path, *words: object, **changes: str) -> subprocess.CompletedP
 
 def document(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
     """The experiments of the JSON document, which is all there is on standard output."""
+    assert done.stdout, done.stderr
     experiments: list[dict[str, Any]] = json.loads(done.stdout)["experiments"]
     return experiments
 
