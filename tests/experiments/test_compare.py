@@ -86,22 +86,44 @@ def test_a_case_counts_once_however_often_it_was_run():
 
 
 def test_holm_covers_all_metrics_that_can_differ_and_no_others():
-    before = experiment("a", {"task_completed": all_of(1.0), "tool_f1": all_of(1.0), "numbers_grounded": all_of(1.0)})
+    names = ("task_completed", "step_efficiency", "numbers_grounded")
+    before = experiment("a", {name: all_of(1.0) for name in names})
     after = experiment(
         "b",
         {
             "task_completed": all_of(1.0) | {key: [0.0] for key in CASES[:6]},
-            "tool_f1": all_of(1.0) | {key: [0.5] for key in CASES[:7]},
+            "step_efficiency": all_of(1.0) | {key: [0.5] for key in CASES[:7]},
             "numbers_grounded": all_of(1.0) | {CASES[0]: [0.0]},
         },
     )
     found = compare([before, after], now=NOW)
     tested = {one.metric: one for one in found.metrics if one.p_adjusted is not None}
 
-    assert set(tested) == {"task_completed", "tool_f1"}
+    assert set(tested) == {"task_completed", "step_efficiency"}
     assert {name: one.p_adjusted for name, one in tested.items()} == holm(
         {name: one.p_value for name, one in tested.items()}
     )
+
+
+def test_key_metrics_do_not_pay_for_the_others():
+    """Eight cases of eight fall: seen among three key metrics, and not lost among all that repeat it."""
+    cases = CASES[:8]
+    names = ("task_completed", "tool_set_match", "tool_f1", "steps", "cache_hit_rate")
+    before = experiment("a", {name: all_of(1.0, cases) for name in names})
+    after = experiment("b", {name: all_of(0.0, cases) for name in names}, seconds=all_of(2.0, cases))
+    found = {one.metric: one for one in compare([before, after], now=NOW).metrics}
+
+    assert {name for name, one in found.items() if one.is_key} == {
+        "task_completed",
+        "tool_set_match",
+        "cost",
+        "run_duration",
+    }
+    assert found["task_completed"].p_adjusted == pytest.approx(3 * 2 / 2**8)
+    assert found["task_completed"].verdict == "worse"
+    assert found["tool_f1"].p_adjusted == pytest.approx(3 * 2 / 2**8)
+    named = compare([before, after], now=NOW, metrics=["tool_f1"]).metrics
+    assert [(one.is_key, one.p_adjusted) for one in named] == [(True, pytest.approx(2 / 2**8))]
 
 
 def test_naming_a_metric_leaves_the_others_out():

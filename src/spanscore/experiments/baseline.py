@@ -10,7 +10,7 @@ from typing import Any
 from spanscore.errors import UsageError
 from spanscore.experiments import files
 from spanscore.experiments.figures import metric_figure
-from spanscore.experiments.model import FROM_RUNS, Attempt, Experiment, Metric, pooled, scores_from_runs
+from spanscore.experiments.model import FROM_RUNS, KEY_METRICS, Attempt, Experiment, Metric, pooled, scores_from_runs
 from spanscore.statistics import Baseline, baseline
 
 KIND = "spanscore baseline"
@@ -18,17 +18,6 @@ SCHEMA_VERSION = 1
 DEFAULT_FILE = Path("spanscore-baseline.json")
 BASELINE = "baseline"
 """The name of the baseline among experiments."""
-
-GATED_BY_DEFAULT = (
-    "task_completed",
-    "numbers_grounded",
-    "tool_set_match",
-    "step_efficiency",
-    "recovered_from_error",
-    "cost",
-    "run_duration",
-)
-"""Metrics that a gate judges when none are named: few, because each can raise a false alarm."""
 
 _REMEDY = "Make one with `spanscore baseline set EXPERIMENT EXPERIMENT EXPERIMENT`."
 _RUN_FIELDS = (
@@ -125,7 +114,7 @@ def make_baseline(
         suite_version=experiments[0].suite_version,
         git_commit=git_commit,
         created_at=now,
-        gated=list(gated) or [name for name in GATED_BY_DEFAULT if name in everywhere],
+        gated=list(gated) or [name for name in KEY_METRICS if name in everywhere],
         experiments=sorted(experiments, key=lambda one: (one.started_at or "", one.name)),
     )
 

@@ -26,7 +26,9 @@ class Change:
         difference: candidate minus baseline, in the unit of the metric.
         interval: of the difference, 95%.
         p_value: of `test`; None without pairs.
-        p_adjusted: by Holm over all metrics (or all metrics by category) that can differ; None for the others.
+        is_key: whether it is one of the few that are tested apart from the rest.
+        p_adjusted: by Holm over all key metrics that can differ, or over all the others (by category likewise); None
+            for one that cannot.
         changed: cases that differ [count]; with fewer than 6 no test can find anything.
         only_baseline, only_candidate: cases with a value on one side alone [count].
         detectable: the smallest difference that as many cases show with 80% power at 5%; None when it is not known.
@@ -37,6 +39,7 @@ class Change:
 
     candidate_name: str
     metric: str
+    is_key: bool
     category: str | None
     unit: str
     better: str

@@ -24,7 +24,7 @@ from spanscore.experiments.changes import (
     Tail,
 )
 from spanscore.experiments.figures import Bounds, Side, case_mean_figure, side
-from spanscore.experiments.model import Experiment, Metric
+from spanscore.experiments.model import KEY_METRICS, Experiment, Metric
 from spanscore.statistics import (
     CONFIDENCE,
     RESAMPLES,
@@ -55,7 +55,8 @@ def compare(
     Args:
         experiments: two or more.
         now: when, ISO 8601.
-        metrics: ids of those to compare; empty = all. The fewer are named beforehand, the more can be seen.
+        metrics: ids of those to compare; empty = all, with the usual few as key metrics. The fewer are named
+            beforehand, the more can be seen.
         allow_different_suites: pair cases by id although the suites or their versions differ.
 
     Raises:
@@ -84,14 +85,19 @@ def compare(
             f"{', '.join(list(unpaired)[:10])}{', …' if len(unpaired) > 10 else ''}."
         )
     findings += [f"{one.name}: {note}." for one in experiments for note in one.notes]
-    overall = [_change(first, other, metric, cases, category=None) for other in others for metric in chosen]
+    keys = set(metrics or KEY_METRICS)
+
+    def change(other: Experiment, metric: Metric, members: Sequence[str], category: str | None) -> Change:
+        return _change(first, other, metric, members, category=category, is_key=metric.id in keys)
+
+    overall = [change(other, metric, cases, None) for other in others for metric in chosen]
     by_category: dict[str, list[str]] = defaultdict(list)
     for case in cases:
         category = next((one.categories[case] for one in experiments if case in one.categories), None)
         if category is not None:
             by_category[category].append(case)
     parts = [
-        _change(first, other, metric, members, category=category)
+        change(other, metric, members, category)
         for other in others
         for metric in chosen
         for category, members in sorted(by_category.items())
@@ -117,7 +123,8 @@ def compare(
             "power": POWER,
             "resamples": RESAMPLES,
             "seed": SEED,
-            "adjustment": "Holm over the metrics in which at least 6 cases differ",
+            "adjustment": "Holm over the key metrics in which at least 6 cases differ, and over such others",
+            "key_metrics": [one.id for one in chosen if one.id in keys],
         },
     )
 
@@ -162,13 +169,15 @@ def _chosen(experiments: Sequence[Experiment], wanted: Sequence[str]) -> list[Me
             f"No score of {', '.join(f'`{name}`' for name in unknown)} in these experiments.\n"
             f"  There are: {', '.join(sorted(known))}."
         )
-    return [known[name] for name in sorted(wanted or known, key=lambda name: (_place(known[name]), name))]
+    return [known[name] for name in sorted(set(wanted or known), key=lambda name: (_place(known[name]), name))]
 
 
 _ORDER = ("outcome", "groundedness", "tools", "agents", "own", "reliability", "efficiency", "trace_quality")
 
 
 def _place(metric: Metric) -> int:
+    if metric.id in KEY_METRICS:
+        return KEY_METRICS.index(metric.id) - len(KEY_METRICS)
     return _ORDER.index(metric.question) if metric.question in _ORDER else len(_ORDER)
 
 
@@ -193,7 +202,7 @@ def require_one_definition(experiments: Sequence[Experiment], metrics: Sequence[
 
 
 def _change(
-    first: Experiment, other: Experiment, metric: Metric, cases: Sequence[str], *, category: str | None
+    first: Experiment, other: Experiment, metric: Metric, cases: Sequence[str], *, category: str | None, is_key: bool
 ) -> Change:
     """The change of one metric, not yet judged."""
     before, after = first.values(metric.id, cases), other.values(metric.id, cases)
@@ -212,6 +221,7 @@ def _change(
     return Change(
         candidate_name=other.name,
         metric=metric.id,
+        is_key=is_key,
         category=category,
         unit=metric.unit,
         better=metric.better,
@@ -263,17 +273,19 @@ def _tail(before: Side, after: Side) -> Tail:
 
 
 def _judged(changes: Sequence[Change]) -> list[Change]:
-    """The changes with adjusted p values and verdicts.
+    """The changes with adjusted p values and verdicts. Key metrics are one family of tests, the others another.
 
     A test of fewer than six changed cases cannot reach 5% whatever they say, so it can raise no false alarm and the
     others need not pay for it (Tarone 1990, https://doi.org/10.2307/2531456).
     """
-    tested = {
-        str(index): one.p_value
-        for index, one in enumerate(changes)
-        if one.p_value is not None and one.changed >= LEAST_CHANGED
-    }
-    adjusted = holm(tested)
+    adjusted: dict[str, float] = {}
+    for is_key in (True, False):
+        tested = {
+            str(index): one.p_value
+            for index, one in enumerate(changes)
+            if one.is_key is is_key and one.p_value is not None and one.changed >= LEAST_CHANGED
+        }
+        adjusted |= holm(tested)
     return [_worded(replace(one, p_adjusted=adjusted.get(str(index)))) for index, one in enumerate(changes)]
 
 

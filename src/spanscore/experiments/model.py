@@ -13,6 +13,18 @@ from spanscore.statistics import Better, better_of
 COST, DURATION = "cost", "run_duration"
 """Metrics that come from the runs themselves, whether they were evaluated or not."""
 
+KEY_METRICS = (
+    "task_completed",
+    "numbers_grounded",
+    "tool_set_match",
+    "step_efficiency",
+    "recovered_from_error",
+    COST,
+    DURATION,
+)
+"""What comparisons test apart from the rest, and what a gate judges, when nothing is named: few, because each can raise
+a false alarm, and all pay for each."""
+
 SHARES = ("ratio", "boolean")
 """Units of scores between 0 and 1."""
 

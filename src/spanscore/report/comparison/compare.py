@@ -19,6 +19,7 @@ _COLUMNS = (
     "candidate",
     "category",
     "metric",
+    "is_key",
     "unit",
     "better",
     "baseline",
@@ -99,7 +100,9 @@ def _tail_notes(sides: Sequence[Side]) -> Iterator[str]:
         if one.latency_s.p95.note is not None:
             yield f"{name_of(one.name)}: {one.latency_s.p95.note}."
         missing = one.cost_usd.n_total - one.cost_usd.n_priced
-        if missing or one.cost_usd.unpriced_llm_calls:
+        if one.cost_usd.per_attempt.value is None:
+            yield f"{name_of(one.name)}: no run has a price."
+        elif missing or one.cost_usd.unpriced_llm_calls:
             yield (
                 f"{name_of(one.name)}: {missing} of {one.cost_usd.n_total} runs and {one.cost_usd.unpriced_llm_calls}"
                 " LLM calls without a price; its cost is a lower bound."
@@ -115,15 +118,18 @@ def _metrics(comparison: Comparison) -> Sheet:
         if names:
             notes.append(f"{words}: {', '.join(names)}.")
     return Sheet(
-        title="Metrics (means over cases; difference and its 95% interval)",
+        title="Metrics (means over cases; difference and its 95% interval; * key metrics, tested apart)",
         headings=[*(["candidate"] if several else []), "metric", "baseline", "candidate", "difference", "in words"],
         rows=[
-            [*([name_of(one.candidate_name)] if several else []), name_of(one.metric), *_cells(one), one.text]
-            for one in shown
+            [*([name_of(one.candidate_name)] if several else []), _name(one), *_cells(one), one.text] for one in shown
         ],
         right=frozenset({2, 3} if several else {1, 2}),
         notes=notes,
     )
+
+
+def _name(one: Change) -> str:
+    return name_of(one.metric) + (" *" if one.is_key else "")
 
 
 def _cells(one: Change) -> list[str]:
@@ -155,7 +161,7 @@ def _categories(comparison: Comparison) -> Iterator[Sheet]:
             [
                 *([name_of(one.candidate_name)] if several else []),
                 name_of(one.category or ""),
-                name_of(one.metric),
+                _name(one),
                 *_cells(one),
                 one.text,
             ]
@@ -175,6 +181,7 @@ def _flat(comparison: Comparison) -> Iterator[list[Any]]:
                 one.candidate_name,
                 one.category,
                 one.metric,
+                one.is_key,
                 one.unit,
                 one.better,
                 one.baseline.value,
@@ -193,7 +200,7 @@ def _flat(comparison: Comparison) -> Iterator[list[Any]]:
             ]
     for side in comparison.sides:
         for figure, unit, value in _side_figures(side):
-            head = ["sides", side.name, None, figure, unit, None, None, value]
+            head = ["sides", side.name, None, figure, None, unit, None, None, value]
             yield [*head, *([None] * (len(_COLUMNS) - len(head)))]
 
 

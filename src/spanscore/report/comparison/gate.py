@@ -197,6 +197,8 @@ def baseline_page(made: BaselineFile) -> Page:
     rows = []
     for name, metric in sorted(made.metrics.items(), key=lambda item: (item[0] not in made.gated, item[0])):
         spread = made.reference(name)
+        if not made.values(name) and name not in made.gated:
+            continue
         rows.append(
             [
                 name_of(name),
