@@ -56,6 +56,13 @@ def default_memory_limit() -> str:
     return f"{default_memory_bytes() >> 20}MiB"
 
 
+def default_writing_memory_limit() -> str:
+    """As `default_memory_limit`, but 1 GiB at most: more makes loading and deriving no faster."""
+    if os.environ.get("SPANSCORE_MEMORY_LIMIT"):
+        return default_memory_limit()
+    return f"{min(1 << 30, _share_of_memory()) >> 20}MiB"
+
+
 def default_memory_bytes() -> int:
     """`default_memory_limit` [bytes].
 
@@ -101,7 +108,7 @@ def connect_for_writing(
     """
     config: dict[str, _Setting] = {
         **_NO_SURPRISES,
-        "memory_limit": memory_limit or default_memory_limit(),
+        "memory_limit": memory_limit or default_writing_memory_limit(),
         "threads": threads or default_threads(),
         # 20,000 spans write some 30 MB of log; the default of 16 MB would rewrite row groups at every load.
         "checkpoint_threshold": "256MiB",

@@ -42,7 +42,7 @@ class Store:
         Args:
             directory: created, for its owner only, when missing.
             wait_s: how long to wait for another process to let go of the store [s].
-            memory_limit: DuckDB's, such as "2GiB"; None = `$SPANSCORE_MEMORY_LIMIT` or a share of what there is.
+            memory_limit: DuckDB's, such as "2GiB"; None = `$SPANSCORE_MEMORY_LIMIT`, or 1 GiB where there is enough.
             threads: DuckDB's; None = `$SPANSCORE_THREADS` or one per processor.
 
         Raises:
