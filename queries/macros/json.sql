@@ -3,6 +3,9 @@
 -- as_json: the value as JSON; NULL when the text is not JSON.
 create or replace temp macro as_json(value) as try_cast(value as json);
 
+-- is_cut_json: text that starts as a JSON document; where it is none, an attribute limit has cut it off.
+create or replace temp macro is_cut_json(value) as regexp_matches(value[1:40], '^\s*\[?\s*\{\s*"[A-Za-z_]+"\s*:');
+
 -- json_text: a JSON value as plain text: strings without quotes, everything else as JSON text.
 create or replace temp macro json_text(value) as
     case json_type(value)

@@ -118,5 +118,9 @@ where (s, direction) in (select (s, direction) from flat_parts)
 insert into message_parts by name
 select flat_parts.*
 from flat_parts
-semi join message_spans using (s)
-where (s, direction) not in (select (s, direction) from message_parts);
+inner join message_spans using (s)
+inner join span_facts using (s)
+where (s, direction) not in (select (s, direction) from message_parts)
+    -- Beside the document of a whole step, cut off or not, emitters flatten only its first message.
+    and (message_spans.class = 'llm'
+        or case flat_parts.direction when 'input' then span_facts.input_messages else span_facts.output_messages end is null);

@@ -52,7 +52,7 @@ select
     -- A document that holds no message is a text, an object around one text, or something that only a program can read.
     case
         when messages is not null then messages
-        when document is null then case when not is_object_notation(value) then [to_json(value)] end
+        when document is null then case when not is_object_notation(value) and not is_cut_json(value) then [to_json(value)] end
         when not is_object_notation(plain_answer(document)) then [to_json(plain_answer(document))]
     end as messages
 from found;

@@ -33,6 +33,26 @@ inner join message_parts on message_parts.s = coalesce(
     batch_llm_calls.wrapper)
 where message_parts.part_type in ('tool_call', 'tool_call_response');
 
+-- Results that say neither which call nor which tool they belong to stand in the order of the calls.
+update run_parts
+set tool_call_id = ordered.tool_call_id
+from (
+    select results.s, results.position, results.part_index, calls.tool_call_id
+    from (
+        select *, row_number() over (partition by s order by position, part_index) as nth
+        from run_parts
+        where direction = 'input' and part_type = 'tool_call_response'
+    ) as results
+    inner join (
+        select *, row_number() over (partition by s order by position, part_index) as nth
+        from run_parts
+        where direction = 'input' and part_type = 'tool_call'
+    ) as calls on calls.s = results.s and calls.nth = results.nth
+    where results.tool_call_id is null and results.tool_name is null
+) as ordered
+where ordered.s = run_parts.s and ordered.position = run_parts.position and ordered.part_index = run_parts.part_index
+    and run_parts.part_type = 'tool_call_response' and run_parts.direction = 'input';
+
 create or replace temp table first_calls as
 select run_id, arg_min(s, (start_ns, s)) as s
 from batch_llm_calls
