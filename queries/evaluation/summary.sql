@@ -9,7 +9,8 @@ select
     outcomes.evaluator_index,
     count(*) as n_rows,
     count(outcomes.score_value) as n_scored,
-    avg(outcomes.score_value) as mean,
+    -- In the order of the values: the last digit of a sum depends on its order, and a rebuild changes that of the rows.
+    list_avg(list_sort(list(outcomes.score_value))) as mean,
     (select to_json(map_from_entries(list((not_applicable_reason, n) order by n desc, not_applicable_reason)))
         from reasons where reasons.evaluator_index = outcomes.evaluator_index)::varchar as not_applicable
 from outcomes

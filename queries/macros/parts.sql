@@ -81,7 +81,10 @@ create or replace temp macro unwrapped_result(value) as
                 then try_cast(value as json) ->> '$.output.content' end,
             case when json_type(try_cast(value as json), '$.raw_output') is not null
                 then json_text(try_cast(value as json) -> '$.raw_output') end,
+            -- A block says nothing beside its text; a search hit with a text and an address is no block.
             case when json_array_length(try_cast(value as json)) = 1 and json_type(try_cast(value as json), '$[0].text') = 'VARCHAR'
+                and (try_cast(value as json) ->> '$[0].type' in ('text', 'input_text', 'output_text')
+                    or json_keys(try_cast(value as json), '$[0]') = ['text'])
                 then try_cast(value as json) ->> '$[0].text' end,
             case when json_keys(try_cast(value as json)) = ['output'] then json_text(try_cast(value as json) -> '$.output') end,
             case when json_type(try_cast(value as json), '$.content') = 'VARCHAR'
