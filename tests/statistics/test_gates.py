@@ -123,3 +123,15 @@ def test_words_of_direction():
     assert better_of("lower") is LOWER
     with pytest.raises(StatisticsInputError, match="higher, lower or none"):
         better_of("up")
+
+
+@pytest.mark.parametrize("better", list(Better))
+@pytest.mark.parametrize("value", [35 / 36, 7.2470370370e-05, 1234567.8912345])
+def test_a_file_of_nine_digits_does_not_fail_what_it_was_made_from(better, value):
+    """Baseline files round: where a baseline does not vary, that must not look like a change for the worse."""
+    kept = [float(f"{value * (1 + shift):.9g}") for shift in (-4e-10, 0.0, 4e-10)]
+    reference = Baseline(max(kept) if better is Better.HIGHER else min(kept), 0.0, 3)
+
+    assert baseline_gate(value, reference, better=better).verdict == "pass"
+    worse = value * (1 - 1e-6) if better is Better.HIGHER else value * (1 + 1e-6)
+    assert baseline_gate(worse, reference, better=better).verdict == "fail"

@@ -103,8 +103,9 @@ def threshold_gate(value: float | None, threshold: float, *, better: Better, rul
     if value is None:
         return _undecidable(None, "the metric has no value", threshold)
     (value,) = checked([value])
-    # Threshold arithmetic such as 0.93 - 2 * 0.03 must not fail a value written with the same digits.
-    margin = 1e-12 * max(1.0, abs(threshold))
+    # Threshold arithmetic such as 0.93 - 2 * 0.03 must not fail a value written with the same digits, nor a file that
+    # keeps nine of them the experiment that it was made from.
+    margin = max(1e-12, 1e-8 * abs(threshold))
     is_good = value >= threshold - margin if better is Better.HIGHER else value <= threshold + margin
     beyond = "below" if better is Better.HIGHER else "above"
     reason = f"{value:.4g} is {'not ' if is_good else ''}{beyond} {threshold:.4g}, {rule}"
