@@ -114,6 +114,8 @@ def test_a_traced_callable_leaves_one_scored_run_per_trial(folder: Path) -> None
     assert metrics["tool_set_match"]["value"] == pytest.approx(22 / 27)
     assert metrics["recovered_from_error"]["n_scored"] == 6
     assert metrics["unrecognised_spans"]["value"] == 0
+    # A lone search hit keeps its address beside its text.
+    assert metrics["urls_grounded"]["value"] == 1
     assert rows(folder, "select experiment_id, variant, repeats, ended_at is not null from experiments") == [
         ("e-1", "careful", 3, True)
     ]
