@@ -60,7 +60,7 @@ select
         -- OpenLIT writes a graph that is an agent as a workflow, and its steps as agents.
         when scope = 'openlit.instrumentation.langgraph' and operation = 'invoke_agent'
             and name in ('invoke_agent model', 'invoke_agent agent', 'invoke_agent tools', 'invoke_agent call_model') then 'node'
-        when scope = 'openlit.instrumentation.langgraph' and operation = 'invoke_workflow' then 'agent'
+        when scope = 'openlit.instrumentation.langgraph' and name like 'invoke\_workflow %' escape '\' then 'agent'
         when operation in ('invoke_workflow', 'handle_conversation_turn', 'invoke_swarm', 'invoke_graph') then 'workflow'
         when name in ('invocation', 'workflow.run') and scope in ('gcp.vertex.agent', 'agent_framework') then 'workflow'
         when scope like 'openinference%' and name like 'Crew\_%' escape '\' then 'workflow'

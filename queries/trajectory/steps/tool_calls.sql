@@ -50,7 +50,12 @@ with merged as (
             when json_type(as_json(tool_requests_found.arguments)) = 'OBJECT' then tool_requests_found.arguments
             else coalesce(tool_executions.arguments, tool_requests_found.arguments)
         end as arguments,
-        coalesce(tool_executions.result, tool_requests_found.response) as result,
+        -- A limit cuts off the long document of a span before the short one of a message.
+        case
+            when is_cut_json(tool_executions.result) and as_json(tool_executions.result) is null and tool_requests_found.response is not null
+                then tool_requests_found.response
+            else coalesce(tool_executions.result, tool_requests_found.response)
+        end as result,
         tool_executions.raw_result,
         coalesce(tool_executions.start_ns, tool_requests_found.start_ns) as start_ns,
         tool_executions.start_time,
