@@ -32,8 +32,10 @@ create or replace temp macro is_limit_error(value) as
 
 -- envelope_is_error: the framework's own wrapper around a result says that the tool failed.
 create or replace temp macro envelope_is_error(value) as
-    value[1:1] = '{' and coalesce(
-        as_json(value) ->> '$.data.status', as_json(value) ->> '$.output.kwargs.status', as_json(value) ->> '$.kwargs.status',
-        as_json(value) ->> '$.output.status',
+    value[1:1] = '{' and contains(value, '"status"') and coalesce(
+        list_filter(
+            json_extract_string(as_json(value), ['$.data.status', '$.output.kwargs.status', '$.kwargs.status', '$.output.status']),
+            lambda status: status is not null
+        )[1],
         case when json_type(as_json(value), '$.tool_call_id') is not null then as_json(value) ->> '$.status' end, ''
     ) = 'error';

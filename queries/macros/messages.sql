@@ -6,9 +6,10 @@
 -- a name that some SDK uses. An object that is itself one message comes back as the only element; NULL when none is found.
 create or replace temp macro message_array(document) as
     case
-        when json_type(document) = 'ARRAY' then
+        -- The first characters tell as much as parsing the whole document would.
+        when document[1:1] = '[' or json_type(document) = 'ARRAY' then
             case
-                when json_type(document, '$[0]') = 'ARRAY' then json_extract(document, '$[0][*]')
+                when regexp_matches(document[1:80], '^\s*\[\s*\[') then json_extract(document, '$[0][*]')
                 else json_extract(document, '$[*]')
             end
         when json_type(document) = 'OBJECT' then coalesce(

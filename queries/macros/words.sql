@@ -32,12 +32,11 @@ create or replace temp macro is_delegation_tool(tool_name) as
 
 -- argument_target: the agent that the arguments of a transfer or delegation name.
 create or replace temp macro argument_target(arguments) as
-    coalesce(
-        as_json(arguments) ->> '$.agent_name', as_json(arguments) ->> '$.to_agent', as_json(arguments) ->> '$.coworker',
-        as_json(arguments) ->> '$.co_worker', as_json(arguments) ->> '$.subagent_type', as_json(arguments) ->> '$.target',
-        as_json(arguments) ->> '$.agent', as_json(arguments) ->> '$.target_agent', as_json(arguments) ->> '$.handoff_to',
-        as_json(arguments) ->> '$.recipient', as_json(arguments) ->> '$.member_id', as_json(arguments) ->> '$.agent_id'
-    );
+    list_filter(
+        json_extract_string(as_json(arguments), ['$.agent_name', '$.to_agent', '$.coworker', '$.co_worker', '$.subagent_type',
+            '$.target', '$.agent', '$.target_agent', '$.handoff_to', '$.recipient', '$.member_id', '$.agent_id']),
+        lambda name: name is not null
+    )[1];
 
 -- asks_agent: the tool is named after the agent, or an argument of its call names the agent.
 create or replace temp macro asks_agent(tool_name, arguments, agent_name) as

@@ -56,7 +56,7 @@ with merged as (
                 then tool_requests_found.response
             else coalesce(tool_executions.result, tool_requests_found.response)
         end as result,
-        tool_executions.raw_result,
+        tool_executions.is_error_envelope,
         coalesce(tool_executions.start_ns, tool_requests_found.start_ns) as start_ns,
         tool_executions.start_time,
         tool_executions.duration_ns,
@@ -90,7 +90,7 @@ judged as (
             when status_code = 2 or has_exception then 'span_status'
             when has_child_error then 'span_status'
             when error_type is not null or tool_status in ('error', 'failure', 'failed') or tool_success = 'false' then 'attribute'
-            when response_is_error or envelope_is_error(raw_result) then 'result_flag'
+            when response_is_error or is_error_envelope then 'result_flag'
             when is_error_text(coalesce(result, response)) or is_error_text(response) then 'result'
         end as error_source
     from merged

@@ -29,7 +29,7 @@ with tools as (
             as_json(span_facts.tool_result) ->> '$.tool_call_id') as tool_call_id,
         unwrapped_arguments(span_facts.tool_arguments) as arguments,
         unwrapped_result(span_facts.tool_result) as result,
-        span_facts.tool_result as raw_result,
+        envelope_is_error(span_facts.tool_result) as is_error_envelope,
         coalesce(span_facts.error_type, span_exceptions.exception_type) as error_type,
         coalesce(nullif(batch_spans.status_message, ''), span_facts.error_message, span_exceptions.exception_message) as error_message,
         span_exceptions.s is not null as has_exception,
