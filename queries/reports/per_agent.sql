@@ -10,7 +10,7 @@ select
     sum(tool_calls)::bigint as tool_calls,
     sum(input_tokens)::bigint as input_tokens,
     sum(output_tokens)::bigint as output_tokens,
-    sum(cost_usd) as cost_usd,
+    list_sum(list_sort(list(cost_usd))) as cost_usd,
     quantile_cont(duration_s, 0.5) as median_s,
     quantile_disc(duration_s, 0.95) as p95_s
 from agent_invocations

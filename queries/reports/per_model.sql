@@ -9,7 +9,7 @@ select
     sum(cache_read_tokens)::bigint as cache_read_tokens,
     sum(output_tokens)::bigint as output_tokens,
     sum(reasoning_tokens)::bigint as reasoning_tokens,
-    sum(cost_usd) as cost_usd,
+    list_sum(list_sort(list(cost_usd))) as cost_usd,
     count(*) filter (where cost_usd is null) as unpriced_llm_calls,
     quantile_cont(duration_s, 0.5) as median_s,
     quantile_disc(duration_s, 0.95) as p95_s

@@ -26,7 +26,7 @@ llm as (
         count(*) as llm_calls,
         sum(input_tokens)::bigint as input_tokens,
         sum(output_tokens)::bigint as output_tokens,
-        sum(cost_usd) as cost_usd
+        list_sum(list_sort(list(cost_usd))) as cost_usd
     from llm_calls
     where trace_id in (select trace_id from batch_traces)
     group by agent_invocation_id, run_id

@@ -1,4 +1,5 @@
--- The rows of `runs`, from what the earlier steps found.
+-- The rows of `runs`, from what the earlier steps found. Sums of costs are taken in the order of the values, as the last digit
+-- depends on it.
 insert into runs by name
 with llm as (
     select
@@ -9,7 +10,7 @@ with llm as (
         sum(cache_read_tokens)::bigint as cache_read_tokens,
         sum(cache_write_tokens)::bigint as cache_write_tokens,
         sum(reasoning_tokens)::bigint as reasoning_tokens,
-        sum(cost_usd) as cost_usd,
+        list_sum(list_sort(list(cost_usd))) as cost_usd,
         count(*) filter (where cost_usd is null) as unpriced_llm_calls,
         sum(cost_reported_usd) as cost_reported_usd
     from llm_calls
