@@ -32,7 +32,7 @@ last_calls as (
 last_agents as (
     select
         agent_rows.run_id,
-        arg_max(run_spans.status_code = 2 and not is_control_flow(
+        arg_max(coalesce(span_facts.finish_reason, '') = 'error' or run_spans.status_code = 2 and not is_control_flow(
             coalesce(span_exceptions.exception_type, '') || ' ' || coalesce(run_spans.status_message, '')), agent_rows.seq) as failed,
         arg_max(coalesce(span_facts.error_type, span_exceptions.exception_type), agent_rows.seq) as error_type,
         arg_max(coalesce(nullif(run_spans.status_message, ''), span_exceptions.exception_message), agent_rows.seq) as error_message
