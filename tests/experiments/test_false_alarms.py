@@ -57,4 +57,5 @@ def test_a_comparison_finds_what_is_there(simulation):
 @pytest.mark.slow
 @pytest.mark.parametrize("variants", [2, 4])
 def test_a_winner_among_equals_is_rarely_called_outside_the_noise(simulation, variants):
-    assert simulation.winner_alarms(27, variants, replications=200) <= 0.1
+    # Two and a half standard errors above 5%.
+    assert simulation.winner_alarms(9, variants, replications=200) <= 0.09

@@ -92,6 +92,9 @@ def test_the_published_trends(name, values, verdict):
     report = judged(one(4), history=history, metrics=[name])
 
     assert [check.verdict for check in report.checks] == [verdict]
+    before = sum(values[2:4]) / 2
+    is_higher = report.checks[0].better == "higher"
+    assert report.checks[0].threshold == pytest.approx(before * (0.95 if is_higher else 1.05))
 
 
 def test_a_gate_judges_the_few_metrics_that_the_baseline_names():

@@ -66,6 +66,30 @@ def test_a_small_lead_is_inside_the_noise_and_a_large_one_is_not():
     assert far.candidates[1].behind_interval[0] > 0
 
 
+def test_the_lead_is_judged_by_swapping_cases_and_adjusted_for_all_others():
+    """Eight cases, all for the winner: of 256 swaps only none and all leave it as far ahead."""
+    cases = CASES[:8]
+    sides = [model(name, (1.0, accuracy, 2.0, 0.001), cases) for name, accuracy in (("a", 1.0), ("b", 0.5), ("c", 0.5))]
+    two = recommend(sides[:2], profile="balanced", now=NOW)
+    three = recommend(sides, profile="balanced", now=NOW)
+
+    assert two.candidates[1].p_adjusted == pytest.approx(2 / 2**8)
+    assert [one.p_adjusted for one in three.candidates] == [None, pytest.approx(4 / 2**8), pytest.approx(4 / 2**8)]
+    assert three.winner_is_outside_noise is True
+
+
+def test_five_cases_are_too_few_whatever_they_say():
+    cases = CASES[:5]
+    found = recommend(
+        [model("a", (1.0, 1.0, 1.0, 0.001), cases), model("b", (0.0, 0.0, 9.0, 0.04), cases)],
+        profile="balanced",
+        now=NOW,
+    )
+
+    assert found.candidates[1].p_adjusted == pytest.approx(2 / 2**5)
+    assert found.winner_is_outside_noise is False
+
+
 def test_what_is_beaten_in_everything_is_off_the_front():
     found = recommend(
         [model("good", (0.9, 0.9, 2.0, 0.001)), model("bad", (0.5, 0.8, 4.0, 0.002))], profile="balanced", now=NOW

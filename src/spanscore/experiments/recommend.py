@@ -8,10 +8,21 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from spanscore.errors import NotComparable, UsageError
+from spanscore.experiments.changes import SIGNIFICANCE
 from spanscore.experiments.compare import require_one_definition
-from spanscore.experiments.figures import success_word
+from spanscore.experiments.figures import Bounds, success_word
 from spanscore.experiments.model import Experiment
-from spanscore.statistics import CONFIDENCE, PROFILES, RESAMPLES, SEED, ModelFigures, pareto_front, ranking
+from spanscore.statistics import (
+    CONFIDENCE,
+    PROFILES,
+    RESAMPLES,
+    SEED,
+    ModelFigures,
+    Weights,
+    holm,
+    pareto_front,
+    ranking,
+)
 from spanscore.statistics.means import percentile_interval
 from spanscore.statistics.recommendation import weighted_score
 
@@ -20,6 +31,8 @@ COMPLETED = "task_completed"
 ACCURACY = ("tool_set_match", "tool_f1", "tool_recall", "tool_sequence_match", "tool_arguments_match")
 """What is taken for tool accuracy: the first of these that all experiments have."""
 
+# Up to this many cases every swap is looked at: 4,096 of them [cases].
+_EXACT_UP_TO = 12
 # Of one case: sums of completion, accuracy, duration and cost, and how many values each has.
 _Sums = tuple[float, int, float, int, float, int, float, int]
 
@@ -31,8 +44,9 @@ class Candidate:
     Attributes:
         rank: 1 is the winner.
         behind: score of the winner minus its own [ratio].
-        behind_interval: of it, over resampled cases; None for the winner.
-        is_outside_noise: whether the winner is better beyond chance; None for the winner.
+        behind_interval: of it, 95%, over resampled cases; None for the winner.
+        p_adjusted: that the two are alike, by swapping cases, adjusted by Holm for all others; None for the winner.
+        is_outside_noise: whether the winner is better beyond chance, p at most 5%; None for the winner.
     """
 
     name: str
@@ -45,7 +59,8 @@ class Candidate:
     cost_usd: float
     is_on_pareto_front: bool
     behind: float
-    behind_interval: tuple[float | None, float | None] | None
+    behind_interval: Bounds | None
+    p_adjusted: float | None
     is_outside_noise: bool | None
 
 
@@ -113,7 +128,7 @@ def recommend(
     sums = {one.name: _sums(one, common, metric) for one in experiments}
     figures, not_ranked = {}, {}
     for name, those in sums.items():
-        means = _means(list(those.values()))
+        means = _means(_totals(list(those.values())))
         if isinstance(means, str):
             not_ranked[name] = means
         else:
@@ -124,7 +139,9 @@ def recommend(
     ranked = ranking(figures, weights)
     winner = ranked[0][0]
     front = pareto_front(figures)
-    behind = _behind(sums, winner, [name for name, _ in ranked[1:]], profile, common)
+    others = [name for name, _ in ranked[1:]]
+    behind = _behind(sums, winner, others, weights, common)
+    adjusted = holm({name: _swap_test(sums[winner], sums[name], weights, common) for name in others})
     ids = {one.name: one.experiment_id for one in experiments}
     candidates = [
         Candidate(
@@ -139,7 +156,8 @@ def recommend(
             is_on_pareto_front=name in front,
             behind=ranked[0][1] - score,
             behind_interval=behind.get(name),
-            is_outside_noise=None if name == winner else _is_outside(behind.get(name)),
+            p_adjusted=adjusted.get(name),
+            is_outside_noise=None if name == winner else adjusted[name] <= SIGNIFICANCE,
         )
         for rank, (name, score) in enumerate(ranked, 1)
     ]
@@ -197,9 +215,8 @@ def _sums(experiment: Experiment, cases: Sequence[str], metric: str) -> dict[str
     return found
 
 
-def _means(cases: Sequence[_Sums]) -> ModelFigures | str:
-    """The four means over the runs of these cases, or what is missing."""
-    totals = [sum(column) for column in zip(*cases, strict=True)]
+def _means(totals: Sequence[float]) -> ModelFigures | str:
+    """The four means, or what is missing."""
     for number, what in enumerate(("runs", "tool accuracy", "duration", "cost")):
         if not totals[2 * number + 1]:
             return f"no {what} is known"
@@ -208,40 +225,79 @@ def _means(cases: Sequence[_Sums]) -> ModelFigures | str:
 
 
 def _behind(
-    sums: Mapping[str, Mapping[str, _Sums]], winner: str, others: Sequence[str], profile: str, cases: Sequence[str]
-) -> dict[str, tuple[float | None, float | None]]:
-    """Intervals of how far the others are behind, from resampled cases; all of them hold together (Bonferroni).
+    sums: Mapping[str, Mapping[str, _Sums]], winner: str, others: Sequence[str], weights: Weights, cases: Sequence[str]
+) -> dict[str, Bounds]:
+    """Intervals of how far the others are behind, from resampled cases.
 
     The same cases are drawn for all, so that what makes a case hard for everyone cancels out.
     """
     if len(cases) < 2 or not others:
         return {}
     draw = random.Random(SEED)  # noqa: S311 a reproducible draw is the point
-    weights = PROFILES[profile]
     drawn: dict[str, list[float]] = {name: [] for name in others}
-    resamples = RESAMPLES * len(others)
-    for _ in range(resamples):
+    for _ in range(RESAMPLES):
         sample = draw.choices(cases, k=len(cases))
-        scores = {}
-        for name in (winner, *others):
-            means = _means([sums[name][case] for case in sample])
-            scores[name] = None if isinstance(means, str) else weighted_score(means, weights)
+        first = _score(_totals([sums[winner][case] for case in sample]), weights)
         for name in others:
-            first, second = scores[winner], scores[name]
+            second = _score(_totals([sums[name][case] for case in sample]), weights)
             if first is not None and second is not None:
                 drawn[name].append(first - second)
-    level = 1 - (1 - CONFIDENCE) / len(others)
     found = {}
     for name, values in drawn.items():
         # A draw without any value of a figure is rare; where it is not, nothing can be said.
-        if len(values) >= 0.95 * resamples:
-            interval = percentile_interval(values, confidence=level)
+        if len(values) >= 0.95 * RESAMPLES:
+            interval = percentile_interval(values, confidence=CONFIDENCE)
             found[name] = (interval.low, interval.high)
     return found
 
 
-def _is_outside(interval: tuple[float | None, float | None] | None) -> bool:
-    return interval is not None and interval[0] is not None and interval[0] > 0
+def _swap_test(
+    first: Mapping[str, _Sums], second: Mapping[str, _Sums], weights: Weights, cases: Sequence[str]
+) -> float:
+    """How often two variants that are alike would be as far apart, whichever of them is ahead: a two-sided p value.
+
+    Were they alike, either could have made the runs of a case: p is the share of swaps, case by case, whose scores are
+    at least as far apart as those seen. Up to 12 cases every swap is looked at; beyond that 1,000 are drawn and p =
+    (hits + 1) / 1,001. Few cases make it cautious, where an interval from resampled cases is too narrow.
+
+    Source: as `spanscore.statistics.paired_difference`, for a score that is no mean of cases.
+    """
+    ours, theirs = (_totals([side[case] for case in cases]) for side in (first, second))
+    steps = [[b - a for a, b in zip(first[case], second[case], strict=True)] for case in cases]
+    seen = _apart(ours, theirs, weights)
+    if seen is None:
+        return 1.0
+    # Scores that differ by rounding alone are equal.
+    seen -= 1e-12
+    is_exact = len(cases) <= _EXACT_UP_TO
+    draw = random.Random(SEED)  # noqa: S311 a reproducible draw is the point
+    swaps = range(2 ** len(cases)) if is_exact else (draw.getrandbits(len(cases)) for _ in range(RESAMPLES))
+    hits = n = 0
+    for bits in swaps:
+        swapped = _totals([step for index, step in enumerate(steps) if bits >> index & 1])
+        apart = _apart(
+            [a + step for a, step in zip(ours, swapped, strict=True)],
+            [b - step for b, step in zip(theirs, swapped, strict=True)],
+            weights,
+        )
+        # A swap that leaves one without a value of a figure tells nothing, and is counted against the winner.
+        hits += apart is None or apart >= seen
+        n += 1
+    return hits / n if is_exact else (hits + 1) / (n + 1)
+
+
+def _totals(cases: Sequence[Sequence[float]]) -> list[float]:
+    return [sum(column) for column in zip(*cases, strict=True)] if cases else [0.0] * 8
+
+
+def _score(totals: Sequence[float], weights: Weights) -> float | None:
+    means = _means(totals)
+    return None if isinstance(means, str) else weighted_score(means, weights)
+
+
+def _apart(first: Sequence[float], second: Sequence[float], weights: Weights) -> float | None:
+    one, other = _score(first, weights), _score(second, weights)
+    return None if one is None or other is None else abs(one - other)
 
 
 def _words(

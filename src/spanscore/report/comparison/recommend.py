@@ -18,6 +18,7 @@ _COLUMNS = (
     "behind",
     "behind_low",
     "behind_high",
+    "p_adjusted",
     "is_outside_noise",
 )
 
@@ -64,6 +65,7 @@ def page_of(found: Recommendation) -> Page:
                 one.is_on_pareto_front,
                 one.behind,
                 *(one.behind_interval or (None, None)),
+                one.p_adjusted,
                 one.is_outside_noise,
             ]
             for one in found.candidates
@@ -73,7 +75,10 @@ def page_of(found: Recommendation) -> Page:
 
 
 def _row(one: Candidate) -> list[str]:
-    words = {None: "", True: "outside the noise", False: "inside the noise"}[one.is_outside_noise]
+    words = ""
+    if one.p_adjusted is not None:
+        where = "outside" if one.is_outside_noise else "inside"
+        words = f"{where} the noise, p {one.p_adjusted:.2g} adjusted"
     return [
         str(one.rank),
         name_of(one.name),
