@@ -119,7 +119,7 @@ EXPECTED = {
         ],
     ),
     "handoffs": (
-        "select from_agent, to_agent, mode from handoffs where mechanism = 'span'",
+        "select from_agent, to_agent, mode from handoffs",
         [("triage", "billing", "pass_control")],
     ),
     "what the models answered": (
