@@ -61,6 +61,14 @@ async def endless_async(text: str) -> str:
     return "too late"
 
 
+def in_several_ways(text: str) -> str:
+    if text == "fail":
+        raise ValueError("no idea")
+    if text == "sleep":
+        time.sleep(30)
+    raise ConnectionRefusedError(text)
+
+
 class Bot:
     def ask(self, text: str) -> str:
         return "Paris"

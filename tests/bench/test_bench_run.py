@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -75,6 +76,14 @@ def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
         return session.rows(query)
 
 
+def free_port() -> int:
+    """A port that nothing listens on."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+    return port
+
+
 def test_a_traced_callable_leaves_one_scored_run_per_trial(folder: Path) -> None:
     """The nine tasks: identity, question and answer of every run, faults where the suite puts them, scores, report."""
     done = bench(
@@ -132,11 +141,7 @@ def test_a_command_that_ignores_its_context_is_attributed_all_the_same(folder: P
 
 def test_a_server_continues_the_trace(folder: Path) -> None:
     """A real HTTP agent that runs already: it exports in batches, and the harness waits for them."""
-    import socket
-
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     environment = {
         **ENVIRONMENT,
         "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{port}",
@@ -165,46 +170,92 @@ def test_a_server_continues_the_trace(folder: Path) -> None:
     ]
 
 
-def test_failures_count_and_faults_of_the_infrastructure_do_not(folder: Path) -> None:
-    failing = bench(folder, "tiny.yaml", "--agent", f"{AGENTS}:failing", "--experiment", "f", "--format", "json")
-    late = bench(
-        *(folder, "tiny.yaml", "--agent", f"{AGENTS}:endless", "--experiment", "t", "--timeout", 0.3),
-        *("--concurrency", 2, "--format", "json"),
-    )
-    lost = bench(
-        *(folder, "tiny.yaml", "--agent", f"{AGENTS}:unreachable", "--experiment", "l", "--retries", 1),
-        *("--format", "json"),
-    )
-    found = {one["experiment_id"]: one for done in (failing, late, lost) for one in document(done)}
+FAILING = """\
+name: failing
+cases:
+  - {id: error, input: fail}
+  - {id: late, input: sleep}
+  - {id: lost, input: be elsewhere}
+"""
 
-    assert [failing.returncode, late.returncode, lost.returncode] == [0, 0, 3]
-    assert (
-        found["f"]["trials"]["error"] == found["t"]["trials"]["timeout"] == found["l"]["trials"]["infrastructure"] == 2
+
+def test_failures_count_and_faults_of_the_infrastructure_do_not(folder: Path) -> None:
+    (folder / "failing.yaml").write_text(FAILING)
+    done = bench(
+        *(folder, "failing.yaml", "--agent", f"{AGENTS}:in_several_ways", "--experiment", "f", "--timeout", 0.5),
+        *("--retries", 1, "--concurrency", 3, "--format", "json"),
     )
-    assert found["f"]["report"]["metrics"]["task_completed"] | {"interval": None} == (
-        found["t"]["report"]["metrics"]["task_completed"] | {"interval": None}
-    )
-    assert found["l"]["advice"]
-    assert rows(
-        folder, "select experiment_id, status, error_type, question from runs where case_id = 'a' order by 1"
-    ) == [
-        ("f", "error", "ValueError", "What is a?"),
-        ("t", "error", "timeout", "What is a?"),
+    (found,) = document(done)
+    trials = found["trials"]
+
+    assert done.returncode == 3
+    assert [trials[key] for key in ("planned", "ok", "error", "timeout", "infrastructure")] == [3, 0, 1, 1, 1]
+    assert "be elsewhere" in found["failures"]["ConnectionRefusedError"]
+    assert "--experiment 'f'" in found["advice"][0]
+    assert rows(folder, "select case_id, status, error_type, question from runs order by 1") == [
+        ("error", "error", "ValueError", "fail"),
+        ("late", "error", "timeout", "sleep"),
     ]
-    # Every attempt left its trace, those that count for nothing too: two trials, each tried twice.
+    assert found["report"]["runs"] == 2
+    # Every attempt left its trace, those that count for nothing too: one trial that was tried twice.
     assert rows(
-        folder,
-        "select count(*) from spans where attributes['spanscore.trial.outcome']::varchar = 'discarded'",
-    ) == [(4,)]
+        folder, "select count(*) from spans where attributes['spanscore.trial.outcome']::varchar = 'discarded'"
+    ) == [(2,)]
+    assert rows(folder, "select ended_at from experiments") == [(None,)]
 
 
 def test_an_agent_without_spans_is_told_what_to_do(folder: Path) -> None:
-    done = bench(folder, "tiny.yaml", "--agent", f"{AGENTS}:plain", "--variant", "x", "--variant", "y")
+    done = bench(folder, "tiny.yaml", "--agent", f"{AGENTS}:plain")
 
     assert done.returncode == 3
-    assert done.stderr.count("no span of the agent has arrived") == 2
+    assert done.stderr.count("no span of the agent has arrived") == 1
     assert "spanscore_instrumentation.setup()" in done.stderr
     assert rows(folder, "select count(*) from runs") == [(0,)]
+
+
+@pytest.mark.slow
+def test_budgets_are_experiments_and_another_collector_may_receive_them(folder: Path) -> None:
+    """Into a collector that runs already. The agent is told its budget; a trial that takes more is counted."""
+    store = str(folder / "store")
+    port = free_port()
+    collector = subprocess.Popen(
+        [*PROGRAM, "collect", "--store", store, "--grpc", "none", "--http", f"127.0.0.1:{port}"],
+        stderr=subprocess.PIPE, env=ENVIRONMENT,
+    )  # fmt: skip
+    try:
+        assert collector.stderr is not None
+        assert b"Collecting" in collector.stderr.readline()
+        done = bench(
+            *(folder, RESEARCH, "--agent", "examples.research_agent.agent:answer", "--experiment", "e"),
+            *("--budget", "steps=2,9", "--endpoint", f"http://127.0.0.1:{port}", "--format", "json"),
+        )
+    finally:
+        collector.terminate()
+        collector.wait()
+    found = {one["experiment_id"]: one for one in document(done)}
+    listed = subprocess.run(
+        [*PROGRAM, "bench", "list", "--store", store, "--format", "json"],
+        capture_output=True, text=True, env=ENVIRONMENT, check=True,
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stderr
+    assert list(found) == ["e-steps2", "e-steps9"]
+    # Two tools fail at first, and are tried once more: three steps where two are allowed.
+    assert [one["trials"]["over_budget"] for one in found.values()] == [2, 0]
+    assert (
+        found["e-steps2"]["report"]["metrics"]["task_completed"]["value"]
+        < (found["e-steps9"]["report"]["metrics"]["task_completed"]["value"])
+    )
+    assert rows(folder, "select distinct experiment_id, variant from runs order by all") == [
+        ("e-steps2", "steps=2"),
+        ("e-steps9", "steps=9"),
+    ]
+    assert [
+        (one["experiment_id"], one["finished"], one["planned"]) for one in json.loads(listed.stdout)["experiments"]
+    ] == [
+        ("e-steps2", 9, 9),
+        ("e-steps9", 9, 9),
+    ]
 
 
 @pytest.mark.parametrize(
