@@ -33,6 +33,19 @@ where not list_has_any(coalesce(later.asked, []), later.answered)
     and (later.trace_id in (select trace_id from round_traces) or earlier.trace_id in (select trace_id from round_traces))
 group by later.trace_id;
 
+-- A second instrumentation of the client that lost the context writes the same call as a trace of its own, within the time of the
+-- first one's.
+insert into found_edges
+select distinct inner_call.trace_id, outer_call.trace_id, 'same_call'
+from llm_calls as inner_call
+inner join llm_calls as outer_call
+    on outer_call.response_id = inner_call.response_id
+    and outer_call.trace_id <> inner_call.trace_id
+    and outer_call.started_at <= inner_call.started_at
+    and epoch_ns(outer_call.started_at) + outer_call.duration_s * 1e9 >= epoch_ns(inner_call.started_at) + inner_call.duration_s * 1e9
+where inner_call.trace_id in (select trace_id from open_conversations)
+    and (inner_call.trace_id in (select trace_id from round_traces) or outer_call.trace_id in (select trace_id from round_traces));
+
 create or replace temp table new_edges as
 select trace_id, other_trace_id, reason from found_edges
 union

@@ -7,7 +7,7 @@ create table if not exists trace_edges (
 comment on table trace_edges is 'Traces that are parts of one run, each pair in both directions.';
 comment on column trace_edges.trace_id is 'Trace';
 comment on column trace_edges.other_trace_id is 'Trace that belongs to the same run';
-comment on column trace_edges.reason is 'message_hop (a messaging span links to the other trace) or tool_result (the other trace brings the result of a tool call that this one asked for)';
+comment on column trace_edges.reason is 'message_hop (a messaging span links to the other trace), tool_result (the other trace brings the result of a tool call that this one asked for) or same_call (both traces tell of one LLM call)';
 
 create table if not exists open_conversations (
     trace_id varchar,
