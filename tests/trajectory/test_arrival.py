@@ -21,7 +21,7 @@ CORPUS = Path(__file__).parents[1] / "corpus"
 # One run in a trace, a trace for each call, message hops over many traces, content in logs, nesting that was lost.
 CAPTURES = (
     "openai-genai/multi_handoff",
-    "openai-otelv2legacy/session",
+    "openai-otelv2legacy/multi_delegate",
     "autogen-native/multi_handoff",
     "msagentframework-native/one_tool",
     "langgraph-traceloop/tool_retry",

@@ -26,7 +26,7 @@ from spanscore.store.queries import query_path, read_query
 MODEL_VERSION = 1
 """Raise it when a change of `queries/` changes what the trajectory tables hold: stores are then derived again."""
 
-BATCH_SPANS = 20_000
+BATCH_SPANS = 30_000
 """Spans derived in one batch [spans]: bounds memory; a trace and those it is joined with are never split."""
 
 ROUND_SPANS = 2_000_000
