@@ -111,6 +111,13 @@ select
 from fields
 where kind = 'result' and as_json(value) is not null;
 
+-- Flattened results lose the mark of an error that the document has.
+update flat_parts
+set is_error = true
+from message_parts
+where message_parts.s = flat_parts.s and message_parts.tool_call_id = flat_parts.tool_call_id and message_parts.is_error
+    and flat_parts.part_type = 'tool_call_response';
+
 delete from message_parts
 where (s, direction) in (select (s, direction) from flat_parts)
     and s in (select s from span_class where class = 'llm');

@@ -44,6 +44,6 @@ twins as (
         and kept.scope_name <> later.scope_name
         and kept.start_ns < later.end_ns
         and later.start_ns < kept.end_ns
-        and (kept.has_usage, -kept.s) > (later.has_usage, -later.s)
+        and (kept.has_usage, later.start_ns, later.s) > (later.has_usage, kept.start_ns, kept.s)
 )
 select * from leaves where s not in (select s from twins);

@@ -43,7 +43,7 @@ inner join llm_calls as outer_call
     and outer_call.trace_id <> inner_call.trace_id
     and outer_call.started_at <= inner_call.started_at
     and epoch_ns(outer_call.started_at) + outer_call.duration_s * 1e9 >= epoch_ns(inner_call.started_at) + inner_call.duration_s * 1e9
-where inner_call.trace_id in (select trace_id from open_conversations)
+where inner_call.run_id in (select run_id from runs where agent_invocations = 0)
     and (inner_call.trace_id in (select trace_id from round_traces) or outer_call.trace_id in (select trace_id from round_traces));
 
 create or replace temp table new_edges as
