@@ -12,7 +12,8 @@
 create or replace temp macro numbers_in(value) as (
     select list(
         struct_pack(
-            text := found.text,
+            -- From the text itself: the marks take the place of control characters.
+            text := substr(value, found.first_character + 1, length(found.text)),
             start := found.first_character,
             "end" := found.first_character + length(found.text),
             value := found.figures::double * found.factor * if(found.sign < 0, -1, 1),

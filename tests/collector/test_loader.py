@@ -325,4 +325,6 @@ def test_a_window_that_ran_out_of_memory_gets_more_at_the_next_attempt(
     send(quiet, traces(1).SerializeToString())
 
     assert numbers(quiet, stored) == [1]
-    assert limits == [quiet.config.limits.store_memory, None]
+    # The loader's own thread may open a window of its own after the one that the test waits for.
+    assert limits[:2] == [quiet.config.limits.store_memory, None]
+    assert set(limits[1:]) == {None}

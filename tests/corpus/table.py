@@ -11,8 +11,7 @@ from typing import Any
 
 import duckdb
 
-from spanscore.otlp import read_paths
-from spanscore.store import Store
+from spanscore.ingest import ingest_files
 from tests.corpus.facts import HERE, Capture, captures, derived, facts
 
 Outcomes = dict[str, dict[str, tuple[str, Any, Any]]]
@@ -20,10 +19,7 @@ Outcomes = dict[str, dict[str, tuple[str, Any, Any]]]
 
 def derive_all(chosen: list[Capture], folder: Path) -> Outcomes:
     """Every fact of the captures, loaded into one store in `folder`."""
-    with Store.open(folder / "store") as store:
-        for chunk in read_paths([path for capture in chosen for path in capture.files]):
-            store.load(chunk.tables, source="corpus")
-        store.derive()
+    ingest_files([path for capture in chosen for path in capture.files], folder / "store")
     with duckdb.connect(str(folder / "store" / "spanscore.duckdb"), read_only=True) as connection:
         rows = derived(connection)
     return {capture.key: facts(capture, rows) for capture in chosen}

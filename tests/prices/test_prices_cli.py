@@ -29,6 +29,7 @@ def run(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("SPANSCORE_PRICES", raising=False)
     monkeypatch.delenv("SPANSCORE_STORE", raising=False)
+    monkeypatch.setenv("COLUMNS", "200")
     return lambda *arguments: CliRunner().invoke(app, arguments)
 
 
@@ -86,8 +87,9 @@ def test_a_bad_day_is_a_usage_error(run):
     assert run("list", "--date", "yesterday").exit_code == 2
 
 
-def test_the_models_of_a_store_are_checked(tmp_path, capsys):
+def test_the_models_of_a_store_are_checked(tmp_path, capsys, monkeypatch):
     """The store's calls have only some of the columns that pricing reads: the others were not reported."""
+    monkeypatch.setenv("COLUMNS", "200")
     with duckdb.connect() as calls, price_session() as con:
         calls.execute(STORED_CALLS)
         checked = check_store(con, ReadSession(calls, tmp_path / "spanscore.duckdb", None))
