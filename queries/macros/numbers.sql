@@ -74,10 +74,10 @@ create or replace temp macro scale_factor(scale, currency) as
     case when scale = '' then 1 else scale_word_factor(
         lower(ltrim(scale, ' -' || chr(160) || chr(8201) || chr(8239))), currency <> '' or scale = 'M') end;
 
--- exponent_factor: 10 to the exponent; 1 without one.
+-- exponent_factor: 10 to the exponent; 1 without one. Exponents that no double holds are held to 300.
 create or replace temp macro exponent_factor(exponent) as
-    case when exponent = '' then 1 else power(10, try_cast(regexp_extract(
-        translate(exponent, '⁰¹²³⁴⁵⁶⁷⁸⁹⁻−{}', '0123456789--'), '(?:[eE]\+?|10(?:\^|\*\*)?\+?)(-?\d+)$', 1) as integer)) end;
+    case when exponent = '' then 1 else power(10, greatest(-300, least(300, try_cast(regexp_extract(
+        translate(exponent, '⁰¹²³⁴⁵⁶⁷⁸⁹⁻−{}', '0123456789--'), '(?:[eE]\+?|10(?:\^|\*\*)?\+?)(-?\d+)$', 1) as integer)))) end;
 
 -- unit_kind: percent, currency or other; NULL without a unit. permille and bps are percent, scaled by `percent_factor`.
 create or replace temp macro unit_kind(unit, currency) as

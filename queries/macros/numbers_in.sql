@@ -105,4 +105,7 @@ create or replace temp macro numbers_in(value) as (
         )
         where len(member.readings) > 0
     ) as found
+    -- What no double can hold is no figure that an answer could be held to.
+    where isfinite(found.figures::double * found.factor)
+        and 0.5 * power(10, -decimal_places(found.figures)) * found.factor > 0
 );
