@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spanscore.errors import UsageError
+from spanscore.store.directory import make_directory
 
 _CAPTURES = Path(__file__).with_name("demo_data")
 _CAPTURE_NAME = re.compile(r"(?P<name>[a-z0-9-]+)\.(?P<signal>traces|logs)\.(?P<encoding>jsonl|pb)\.gz")
@@ -116,7 +117,7 @@ def _make_room(directory: Path) -> None:
                 shutil.rmtree(path)
             else:
                 path.unlink()
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_directory(directory)
     (directory / _MARK).touch()
 
 

@@ -9,7 +9,7 @@ with keyed as (
         regexp_extract(key, '^(?:llm\.(?:in|out)put_messages|gen_ai\.(?:prompt|completion))\.([0-9]+)\.(?:message\.)?(.+)$',
             ['position', 'field']) as place,
         value
-    from batch_attributes
+    from flat_attributes
     where regexp_matches(key, '^(llm\.(in|out)put_messages|gen_ai\.(prompt|completion))\.[0-9]+\.')
 ),
 fields as (

@@ -94,3 +94,5 @@ select
     part_type = 'tool_call_response' and (is_error or p is not null and part_is_error(p)) as is_error
 from read
 where part_type <> 'text' or said is not null;
+
+drop table message_lists;

@@ -126,7 +126,7 @@ left join (
     select s, to_json(list({'rank': position, 'field': field, 'value': value} order by position, field)) as documents
     from (
         select s, split_part(key, '.', 3)::integer as position, regexp_extract(key, 'document\.(.+)$', 1) as field, value
-        from batch_attributes
+        from flat_attributes
         where starts_with(key, 'retrieval.documents.')
     )
     group by s

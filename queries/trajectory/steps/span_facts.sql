@@ -22,3 +22,12 @@ select
 from candidates
 where meaningful(text) is not null or (text = '{}' and column_name = 'tool_arguments')
 group by s, column_name;
+
+-- Keys with numbers in them, and the objects that hold tool definitions, are read by later steps; the rest is done with.
+create or replace temp table flat_attributes as
+select s, key, value
+from batch_attributes
+where regexp_matches(key, '^(llm\.(in|out)put_messages|gen_ai\.(prompt|completion)|retrieval\.documents|llm\.tools)\.[0-9]+\.')
+    or key in ('langfuse.observation.input', 'mlflow.spanInputs', 'llm.invocation_parameters') and contains(value, '"tools"');
+
+drop table batch_attributes;

@@ -7,16 +7,16 @@ with documents as (
     inner join span_runs using (s)
     where span_facts.tool_definitions is not null
     union all
-    select span_runs.run_id, json_extract(as_json(coalesce(batch_attributes.value)), '$.tools')
-    from batch_attributes
+    select span_runs.run_id, json_extract(as_json(coalesce(flat_attributes.value)), '$.tools')
+    from flat_attributes
     inner join span_runs using (s)
-    where batch_attributes.key in ('langfuse.observation.input', 'mlflow.spanInputs', 'llm.invocation_parameters')
-        and contains(batch_attributes.value, '"tools"')
+    where flat_attributes.key in ('langfuse.observation.input', 'mlflow.spanInputs', 'llm.invocation_parameters')
+        and contains(flat_attributes.value, '"tools"')
     union all
-    select span_runs.run_id, json_array(as_json(batch_attributes.value))
-    from batch_attributes
+    select span_runs.run_id, json_array(as_json(flat_attributes.value))
+    from flat_attributes
     inner join span_runs using (s)
-    where regexp_matches(batch_attributes.key, '^llm\.tools\.[0-9]+\.tool\.json_schema$')
+    where regexp_matches(flat_attributes.key, '^llm\.tools\.[0-9]+\.tool\.json_schema$')
     union all
     select span_runs.run_id, json_array(json_object('name', span_facts.tool_name, 'parameters', as_json(span_facts.tool_schema)))
     from span_facts

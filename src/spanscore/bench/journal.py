@@ -75,7 +75,7 @@ class Journal:
             UsageError: the experiment was begun with another suite or agent, or is being run right now.
             BenchError: the file is damaged.
         """
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_directory(path.parent)
         self.path = path
         self.attempts: dict[str, Attempt] = {}
         """By trace id, in the order in which they began."""

@@ -42,10 +42,29 @@ class Root(TyperGroup):
             raise typer.Exit(error.exit_code) from None
         except (typer.Exit, typer.Abort, _USAGE_ERROR):
             raise
-        except Exception:  # noqa: BLE001 the last line of defence: whatever it is, the user learns what to do with it
+        except Exception as error:  # noqa: BLE001 the last line of defence: the user learns what to do with whatever it is
+            if _is_interrupt(error):
+                raise KeyboardInterrupt from None
+            damage = _damage(error)
+            if damage is not None:
+                _say(f"spanscore: {damage}")
+                raise typer.Exit(damage.exit_code) from None
             _say(traceback.format_exc() + _REPORT_LINE)
             raise typer.Exit(EXIT_INTERNAL_ERROR) from None
         return result
+
+
+def _is_interrupt(error: Exception) -> bool:
+    """Whether Ctrl-C came while DuckDB worked: it gives this in place of a KeyboardInterrupt."""
+    return isinstance(error, RuntimeError) and str(error) == "Query interrupted"
+
+
+def _damage(error: Exception) -> SpanscoreError | None:
+    if "duckdb" not in sys.modules:
+        return None
+    from spanscore.store.connection import damage_in
+
+    return damage_in(error)
 
 
 def _say(text: str) -> None:

@@ -20,6 +20,7 @@ from typing import Self
 
 from spanscore.collector.records import SpoolRecord
 from spanscore.errors import CollectorRunning, SpoolUnavailable
+from spanscore.store.directory import make_directory
 
 SEGMENT_BYTES = 16 << 20
 BATCH_REQUESTS = 256
@@ -207,7 +208,7 @@ def sync_directory(directory: Path) -> None:
 
 def _take(directory: Path) -> int:
     """The descriptor that holds the directory's lock; the kernel lets go of it however the process ends."""
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_directory(directory)
     sync_directory(directory.parent)
     fd = os.open(directory / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

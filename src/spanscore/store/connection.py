@@ -27,6 +27,7 @@ DEFAULT_WAIT_S = 5.0
 _FIRST_PAUSE_S = 0.01
 _LONGEST_PAUSE_S = 0.25
 _LOCK_HOLDER = re.compile(r"Conflicting lock is held in (?P<program>.*?) \(PID (?P<pid>\d+)\)")
+_SIGNS_OF_DAMAGE = ("Corrupt database file", "Could not read enough bytes from file")
 
 _SIZE = re.compile(r"(?P<number>\d+(\.\d+)?)\s*(?P<unit>[KMGT]i?B)", re.IGNORECASE)
 _UNITS = {
@@ -192,6 +193,20 @@ def _refusal(path: Path, error: duckdb.Error, wait_s: float) -> StoreError:
         return StoreError(f"The store `{path}` cannot be opened: {_first_line(text)}\n  Check its owner and its mode.")
     return StoreDamaged(
         f"DuckDB refuses the store `{path}`: {_first_line(text)}\n"
+        "  Keep a copy of the directory, then restore a backup or load the captured files into a new store."
+    )
+
+
+def damage_in(error: Exception) -> StoreDamaged | None:
+    """What to say of an error that DuckDB gave while it read or wrote an open store whose file is damaged, else None.
+
+    A cut or overwritten file opens well as long as its first blocks are whole.
+    """
+    text = str(error)
+    if not isinstance(error, duckdb.Error) or not any(sign in text for sign in _SIGNS_OF_DAMAGE):
+        return None
+    return StoreDamaged(
+        f"The file of the store is damaged: {_first_line(text)}\n"
         "  Keep a copy of the directory, then restore a backup or load the captured files into a new store."
     )
 

@@ -183,6 +183,7 @@ def _derive_batch(connections: SimpleQueue[duckdb.DuckDBPyConnection], traces: p
                 _run(con, f"trajectory/steps/{step}.sql")
                 if step == "calls_to_price":
                     price_calls(con)
+            _drop_temporary(con)
             con.commit()
         except BaseException:
             con.rollback()
@@ -190,6 +191,12 @@ def _derive_batch(connections: SimpleQueue[duckdb.DuckDBPyConnection], traces: p
     finally:
         connections.put(con)
     return int(traces.num_rows)
+
+
+def _drop_temporary(con: duckdb.DuckDBPyConnection) -> None:
+    """Drops what the batch was worked out in: kept until the next batch replaces it, it would be there twice."""
+    for (name,) in con.execute("select table_name from duckdb_tables() where temporary").fetchall():
+        con.execute(f'drop table temp."{name}"')
 
 
 def _read_attributes(con: duckdb.DuckDBPyConnection) -> None:
@@ -259,6 +266,7 @@ def _pivot(con: duckdb.DuckDBPyConnection) -> None:
         f"(from span_values union all select s, '{stored[0]}', null from batch_spans) "
         f"on column_name in ({names}) using any_value(value) group by s"
     )
+    con.execute("drop table span_values")
     listed = ", ".join(column if column in stored else f"null::varchar as {column}" for column in columns)
     con.execute(f"create or replace temp view span_facts as select s, {listed} from filled_facts")
 

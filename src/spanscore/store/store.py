@@ -49,12 +49,7 @@ class Store:
             StoreLocked: another process holds the store.
             StoreTooNew, StoreUnrecognised, StoreDamaged: the file cannot be used; it is left as it is.
         """
-        try:
-            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as error:
-            raise StoreError(
-                f"The store directory `{directory}` cannot be made: {error.strerror}.\n  Name another one with --store."
-            ) from error
+        make_directory(directory)
         path = database_path(directory)
         connection = connect_for_writing(path, wait_s=wait_s, memory_limit=memory_limit, threads=threads)
         try:
