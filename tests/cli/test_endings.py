@@ -1,7 +1,12 @@
 """How commands end: the exit code, and what is said on which stream."""
 
+import json
+import os
+import subprocess
+import sys
+
 import pytest
-from commands import run, start
+from commands import CORPUS, run, start
 
 from spanscore.errors import SpanscoreError, StoreLocked, UsageError
 
@@ -93,3 +98,48 @@ def test_help_into_a_closed_pipe_is_quiet():
 
     assert process.wait(timeout=30) != 0
     assert said == b""
+
+
+def test_an_interrupt_while_duckdb_works_is_no_bug(monkeypatch, tmp_path):
+    def interrupted(*_, **__):
+        raise RuntimeError("Query interrupted")
+
+    monkeypatch.setattr("spanscore.doctor.examine", interrupted)
+    ended = run("doctor", "--store", tmp_path)
+
+    assert ended.code == 130
+    assert "Traceback" not in ended.err
+
+
+def test_a_store_that_was_cut_off_is_told_without_a_traceback(store, tmp_path):
+    whole = (store / "spanscore.duckdb").read_bytes()
+    (tmp_path / "spanscore.duckdb").write_bytes(whole[:300_000])
+    ended = run("traces", "--store", tmp_path)
+
+    assert ended.code == 3
+    assert "damaged" in ended.err
+    assert "backup" in ended.err
+    assert "Traceback" not in ended.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["demo"], ["collect", "--grpc", "none", "--http", "127.0.0.1:0"], ["ingest", str(CORPUS)]],
+    ids=lambda words: words[0],
+)
+def test_a_store_directory_that_cannot_be_made_is_told(words, tmp_path):
+    (tmp_path / "file").write_text("")
+    ended = run(*words, "--store", tmp_path / "file" / "store")
+
+    assert ended.code == 3
+    assert "cannot be made" in ended.err
+    assert "Traceback" not in ended.err
+
+
+def test_json_is_json_where_the_encoding_lacks_a_character(store):
+    query = "select '18.5 \u00b0C \U0001f600' as answer"
+    environment = dict(os.environ, PYTHONIOENCODING="ascii")
+    command = [sys.executable, "-c", "from spanscore.cli import main; main()", "sql", query, "--format", "json"]
+    said = subprocess.run([*command, "--store", store], env=environment, capture_output=True, check=True).stdout
+
+    assert json.loads(said.decode("ascii")) == [{"answer": "18.5 \u00b0C \U0001f600"}]

@@ -18,6 +18,7 @@ from urllib.parse import quote, unquote
 
 from spanscore.bench.trial import Ending
 from spanscore.errors import BenchError, UsageError
+from spanscore.store.directory import make_directory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -74,6 +75,7 @@ class Journal:
         Raises:
             UsageError: the experiment was begun with another suite or agent, or is being run right now.
             BenchError: the file is damaged.
+            StoreError: its directory cannot be made.
         """
         make_directory(path.parent)
         self.path = path

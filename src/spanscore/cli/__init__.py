@@ -5,6 +5,7 @@ Commands import what they need when they run: `spanscore --help` loads neither D
 
 from __future__ import annotations
 
+import codecs
 import sys
 from typing import Annotated
 
@@ -85,10 +86,19 @@ def _options(
     """Only here to take --version."""
 
 
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    """What an encoding lacks, as `\\u00b0`: an escape that JSON knows too, unlike Python's own `\\xb0`."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    units = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2)), error.end
+
+
 def main() -> None:
     """The `spanscore` program."""
+    codecs.register_error("spanscore.escape", _escaped)
     for stream in (sys.stdout, sys.stderr):
         # A character the terminal's encoding lacks is shown as an escape; it must not end the program.
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors="spanscore.escape")
     app(prog_name="spanscore")

@@ -40,6 +40,7 @@ class Spool:
 
         Raises:
             CollectorRunning: another process has it.
+            StoreError: it cannot be made.
         """
         self.directory = directory
         self._segment_bytes = segment_bytes

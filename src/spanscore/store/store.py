@@ -10,6 +10,7 @@ from spanscore.errors import StoreError
 from spanscore.store import load, model
 from spanscore.store.connection import DEFAULT_WAIT_S, connect_for_writing, database_path
 from spanscore.store.counts import LoadCounts, ManifestRow, SignalCounts
+from spanscore.store.directory import make_directory
 from spanscore.store.migrate import migrate
 
 if TYPE_CHECKING:
