@@ -85,9 +85,16 @@ class Side:
     notes: list[str]
 
 
-def figure(estimate: Estimate) -> Figure:
-    """An estimate as the documents show it."""
+def figure(estimate: Estimate, values: Sequence[float] = ()) -> Figure:
+    """An estimate as the documents show it.
+
+    Args:
+        estimate: of a mean or a share.
+        values: what it is the mean of. Where none is negative, the interval of t goes no further down than 0.
+    """
     interval = None if estimate.interval is None else (estimate.interval.low, estimate.interval.high)
+    if interval is not None and interval[0] is not None and interval[0] < 0 and values and min(values) >= 0:
+        interval = (0.0, interval[1])
     return Figure(
         value=estimate.value, interval=interval, interval_method=estimate.method, n=estimate.n, note=estimate.note
     )
@@ -168,7 +175,7 @@ def _cost(attempts: Sequence[Attempt], successes: int) -> Cost:
     values = [value for value, _ in priced]
     total = math.fsum(values) if values else None
     return Cost(
-        per_attempt=figure(t_mean(values, clusters=[case for _, case in priced], confidence=CONFIDENCE)),
+        per_attempt=figure(t_mean(values, clusters=[case for _, case in priced], confidence=CONFIDENCE), values),
         per_success=total / successes if total is not None and successes else None,
         total=total,
         n_priced=len(values),
@@ -185,7 +192,7 @@ def _latency(attempts: Sequence[Attempt]) -> Latency:
         return percentile(values, level, clusters=clusters, confidence=CONFIDENCE)
 
     return Latency(
-        mean=figure(t_mean(values, clusters=clusters, confidence=CONFIDENCE)),
+        mean=figure(t_mean(values, clusters=clusters, confidence=CONFIDENCE), values),
         p50=at(0.5).value,
         median=figure(median(values, clusters=clusters, confidence=CONFIDENCE)),
         p95=figure(at(0.95)),
