@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 # The nearest-rank 95th percentile of fewer values is the largest one.
 _ENOUGH_FOR_P95 = 20
+# Widths from which there is room for tokens, and for their kinds [columns].
+_ROOM_FOR_TOKENS = 110
+_ROOM_FOR_KINDS = 125
 
 _COST = Column("cost", lambda row: figures.usd(row["cost_usd"], row.get("unpriced_llm_calls")), right=True)
 _MEDIAN = timed("median_s", "median")
@@ -32,8 +35,8 @@ def per_agent(reader: Reader) -> Table:
             *(counted(key) for key in ("invocations", "runs", "errors")),
             counted("llm_calls", "llm"),
             counted("tool_calls", "tools"),
-            counted("input_tokens", "tokens in"),
-            counted("output_tokens", "tokens out"),
+            counted("input_tokens", "tokens in", from_width=_ROOM_FOR_TOKENS),
+            counted("output_tokens", "tokens out", from_width=_ROOM_FOR_TOKENS),
             _COST,
             _MEDIAN,
             _P95,
@@ -50,10 +53,10 @@ def per_model(reader: Reader) -> Table:
             named("provider"),
             counted("llm_calls", "calls"),
             counted("errors"),
-            counted("input_tokens", "tokens in"),
-            counted("cache_read_tokens", "cached"),
-            counted("output_tokens", "tokens out"),
-            counted("reasoning_tokens", "reasoning"),
+            counted("input_tokens", "tokens in", from_width=_ROOM_FOR_TOKENS),
+            counted("cache_read_tokens", "cached", from_width=_ROOM_FOR_KINDS),
+            counted("output_tokens", "tokens out", from_width=_ROOM_FOR_TOKENS),
+            counted("reasoning_tokens", "reasoning", from_width=_ROOM_FOR_KINDS),
             _COST,
             _MEDIAN,
             _P95,

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _SPAN_OF_TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|d|w)")
 _SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 # Widths from which the table has room for its less telling columns, and beyond which it does not grow [columns].
+_ROOM_FOR_TIME = 75
 _ROOM_FOR_TOKENS = 95
 _WIDE_ENOUGH = 130
 _WIDEST = 180
@@ -94,10 +95,12 @@ def runs_table(rows: list[Row], *, width: int) -> Table:
     """The runs as a table that fits `width` [columns]."""
     is_narrow = width < _WIDE_ENOUGH
     columns = [
-        Column("run", lambda row: figures.short_id(row["run_id"]), style="cyan"),
+        Column("run", lambda row: figures.short_id(row["run_id"]), style="cyan", whole=True),
         Column(
             "started (UTC)",
             lambda row: figures.when(row["started_at"])[5 if is_narrow else 0 : 16 if is_narrow else 19],
+            from_width=_ROOM_FOR_TIME,
+            whole=True,
         ),
         Column("agent", lambda row: row["entry_agent"] or row["name"], limit=16 if is_narrow else 24),
         Column("status", lambda row: status_text(row["status"])),
@@ -110,7 +113,7 @@ def runs_table(rows: list[Row], *, width: int) -> Table:
         Column("time", lambda row: figures.duration(row["duration_s"]), right=True),
         Column("question", _question, from_width=_WIDE_ENOUGH, flexible=True),
     ]
-    return grid(rows, [column for column in columns if width >= column.from_width], width=min(width, _WIDEST))
+    return grid(rows, columns, width=min(width, _WIDEST))
 
 
 def _tools(row: dict[str, Any]) -> str:

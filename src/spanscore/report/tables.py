@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from spanscore.report import figures
-from spanscore.report.terminal import plain, shorten
+from spanscore.report.terminal import console, plain, shorten
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 # Between two columns, and what a flexible one is given at least [columns].
 _GAP = 2
 _LEAST_FLEXIBLE = 12
+# What a column of words keeps when the table is too wide [columns].
+_LEAST_WORDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,8 @@ class Column:
     from_width: int = 0
     # Takes the room that is left, and is cut with an ellipsis when there is too little.
     flexible: bool = False
+    # Never cut while words can be: ids and intervals. So are all columns to the right, which hold figures.
+    whole: bool = False
     limit: int | None = None
 
 
@@ -43,18 +47,21 @@ def grid(
         rows: one per line.
         columns: from left to right; of these one may be flexible.
         title: stands above it.
-        width: what the table may take [columns]; the flexible column gets what the others leave of it.
+        width: what the table may take [columns]; the flexible column gets what the others leave of it. None = as much
+            as standard output has.
     """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
+    room = console().width if width is None else width
+    columns = [column for column in columns if room >= column.from_width]
     cells = [[_cell(column, row) for column in columns] for row in rows]
     headings = [plain(column.heading, "bold") for column in columns]
-    taken = sum(
-        max(text.cell_len for text in (headings[index], *(line[index] for line in cells))) + _GAP
-        for index, column in enumerate(columns)
-        if not column.flexible
-    )
+    widths = [
+        max(text.cell_len for text in (headings[index], *(line[index] for line in cells)))
+        for index in range(len(columns))
+    ]
+    limits = _fitting(widths, columns, room)
     table = Table(
         title=None if title is None else plain(title, "bold"),
         title_justify="left",
@@ -63,17 +70,38 @@ def grid(
         show_edge=False,
         padding=(0, 1, 0, 0),
     )
-    for column, heading in zip(columns, headings, strict=True):
+    for column, heading, limit in zip(columns, headings, limits, strict=True):
         table.add_column(
             heading,
             justify="right" if column.right else "left",
             no_wrap=True,
             overflow="ellipsis",
-            max_width=max(width - taken, _LEAST_FLEXIBLE) if column.flexible and width is not None else None,
+            max_width=limit,
         )
     for line in cells:
         table.add_row(*line)
     return table
+
+
+def _fitting(widths: Sequence[int], columns: Sequence[Column], room: int) -> list[int]:
+    """The widths at which the columns fit into `room`, if words can make that much way.
+
+    A figure that is cut is another figure, and a duration without its unit too: only words are, the flexible ones first
+    and then the longest.
+    """
+    limits = list(widths)
+    excess = sum(limits) + _GAP * (len(limits) - 1) - room
+    for index, column in enumerate(columns):
+        if column.flexible:
+            way = min(max(excess, 0), max(limits[index] - _LEAST_FLEXIBLE, 0))
+            limits[index] -= way
+            excess -= way
+    words = [index for index, column in enumerate(columns) if not column.right and not column.whole]
+    while excess > 0 and any(limits[index] > _LEAST_WORDS for index in words):
+        longest = max(words, key=lambda index: limits[index])
+        limits[longest] -= 1
+        excess -= 1
+    return limits
 
 
 def _cell(column: Column, row: dict[str, Any]) -> Text:
@@ -90,9 +118,9 @@ def named(key: str, heading: str | None = None, *, limit: int | None = None, sty
     return Column(heading or key, lambda row: row[key], limit=limit, style=style)
 
 
-def counted(key: str, heading: str | None = None) -> Column:
-    """A right-aligned column that shows the whole number in `key`."""
-    return Column(heading or key, lambda row: figures.count(row[key]), right=True)
+def counted(key: str, heading: str | None = None, *, from_width: int = 0) -> Column:
+    """A right-aligned column that shows the whole number in `key`, where there is room of `from_width` [columns]."""
+    return Column(heading or key, lambda row: figures.count(row[key]), right=True, from_width=from_width)
 
 
 def timed(key: str, heading: str) -> Column:

@@ -9,7 +9,7 @@ from typing import Any
 from spanscore.report import figures
 from spanscore.report.evaluation import score
 from spanscore.report.scorecard.model import Group, Report
-from spanscore.report.scorecard.table import group_metrics, interval_text, latency_and_cost, reasons_text
+from spanscore.report.scorecard.table import group_metrics, heading, interval_text, latency_and_cost, reasons_text
 from spanscore.report.terminal import safe_text, shorten
 
 _LIMIT = 300
@@ -31,7 +31,7 @@ def markdown(report: Report, group_by: Sequence[str]) -> str:
 
 
 def _lines(report: Report, group_by: Sequence[str]) -> Iterator[str]:
-    yield f"# {report.runs} {escape(report.scope['source'] or 'all')} runs, {report.errors} ended in an error"
+    yield f"# {escape(heading(report))}"
     yield ""
     scope = ", ".join(f"{name} {value}" for name, value in report.scope.items() if value is not None)
     commit = "" if report.git_commit is None else f"; commit {report.git_commit[:10]}"

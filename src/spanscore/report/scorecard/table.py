@@ -20,6 +20,8 @@ _TEXT_LIMIT = 300
 _REASONS_SHOWN = 2
 # Metrics that a table of groups has room for.
 _GROUP_METRICS = 4
+# The width from which a table of agents has room for their calls [columns].
+_ROOM_FOR_CALLS = 110
 _TOPIC_STYLES = {"trace_quality": "yellow", "groundedness": "red", "outcome": "red"}
 
 
@@ -31,10 +33,14 @@ def print_table(report: Report, group_by: list[str]) -> None:
         out.print()
 
 
+def heading(report: Report) -> str:
+    """How many runs of what source, and how many of them failed."""
+    words = [figures.count(report.runs), report.scope["source"], "run" if report.runs == 1 else "runs"]
+    return f"{' '.join(word for word in words if word)}, {figures.count(report.errors)} ended in an error"
+
+
 def _print(out: Console, report: Report, group_by: list[str]) -> None:
-    source = report.scope["source"] or "all"
-    heading = f"{figures.count(report.runs)} {source} runs, {figures.count(report.errors)} ended in an error"
-    out.print(plain(heading, "bold"), soft_wrap=True)
+    out.print(plain(heading(report), "bold"), soft_wrap=True)
     scope = ", ".join(f"{name} {value}" for name, value in report.scope.items() if value is not None)
     commit = "" if report.git_commit is None else f"; commit {report.git_commit[:10]}"
     out.print(plain(f"{scope or 'everything'}; {figures.when(report.generated_at)} UTC{commit}", "dim"), soft_wrap=True)
@@ -147,10 +153,16 @@ def _value(row: dict[str, Any]) -> object:
 _METRIC_COLUMNS = (
     Column("metric", lambda row: row["id"], style="cyan", limit=40),
     Column("mean", _value, right=True),
-    Column("interval", lambda row: interval_text(row["metric"].interval, row["metric"].unit)),
+    Column("interval", lambda row: interval_text(row["metric"].interval, row["metric"].unit), whole=True),
     Column("method", lambda row: row["metric"].interval_method, style="dim", from_width=100),
     Column("scored", lambda row: f"{row['metric'].n_scored} / {row['metric'].n_total}", right=True),
-    Column("not applicable", lambda row: reasons_text(row["metric"].not_applicable), flexible=True, limit=_TEXT_LIMIT),
+    Column(
+        "not applicable",
+        lambda row: reasons_text(row["metric"].not_applicable),
+        flexible=True,
+        limit=_TEXT_LIMIT,
+        from_width=80,
+    ),
 )
 
 
@@ -167,11 +179,11 @@ def _print_group(out: Console, report: Report, group: str) -> None:
     spent = Column("cost", lambda row: figures.usd(row["cost_usd"], row.get("unpriced_llm_calls")), right=True)
     columns = {
         "agent": [
-            counted("invocations"),
+            counted("invocations", from_width=_ROOM_FOR_CALLS),
             counted("runs"),
             _RATE,
-            counted("llm_calls", "llm"),
-            counted("tool_calls", "tools"),
+            counted("llm_calls", "llm", from_width=_ROOM_FOR_CALLS),
+            counted("tool_calls", "tools", from_width=_ROOM_FOR_CALLS),
             spent,
         ],
         "model": [counted("llm_calls", "calls"), counted("errors"), counted("input_tokens", "tokens in"), spent],
@@ -190,7 +202,7 @@ def _rate(row: dict[str, Any]) -> str:
     )
 
 
-_RATE = Column("without error", _rate)
+_RATE = Column("without error", _rate, whole=True)
 
 
 def _group_columns(groups: dict[str, Group], heading: str) -> list[Column]:

@@ -1,0 +1,59 @@
+"""Tables at every width: what may be cut, and what never is."""
+
+from io import StringIO
+
+import pytest
+
+from spanscore.report.tables import Column, counted, grid, named, timed
+from spanscore.report.terminal import console
+
+ROWS = [
+    {"id": "29c19748", "agent": "an_agent_with_a_long_name", "status": "truncated", "calls": 12_345, "took": 0.0836},
+    {"id": "64eb5b9a", "agent": "weather_agent", "status": "ok", "calls": 1, "took": 61.0},
+]
+COLUMNS = [
+    Column("run", lambda row: row["id"], whole=True),
+    named("agent"),
+    named("status"),
+    counted("calls"),
+    timed("took", "time"),
+    counted("calls", "again", from_width=60),
+]
+
+
+def lines(width, columns=COLUMNS):
+    stream = StringIO()
+    out = console(stream)
+    out.width = width
+    out.print(grid(ROWS, columns, width=width))
+    return stream.getvalue().splitlines()
+
+
+@pytest.mark.parametrize("width", range(49, 100))
+def test_figures_and_ids_are_never_cut_while_words_can_be(width):
+    shown = lines(width)
+
+    assert all(len(line) <= width for line in shown)
+    assert all(figure in shown[2] for figure in ("29c19748", "12,345", "83.6 ms"))
+    assert all(figure in shown[3] for figure in ("64eb5b9a", "1 min 01 s"))
+
+
+def test_the_longest_words_make_way_first():
+    shown = lines(52)
+
+    assert "truncated" in shown[2]
+    assert "an_agent_with_a_long_name" not in shown[2]
+    assert "…" in shown[2]
+
+
+@pytest.mark.parametrize(("width", "is_there"), [(59, False), (60, True)])
+def test_a_column_stands_from_its_width_on(width, is_there):
+    assert ("again" in lines(width)[0]) == is_there
+
+
+def test_a_flexible_column_makes_way_before_others():
+    flexible = [*COLUMNS[:3], Column("why", lambda row: "reason " * 9, flexible=True), *COLUMNS[3:5]]
+    shown = lines(100, flexible)
+
+    assert "an_agent_with_a_long_name" in shown[2]
+    assert "…" in shown[2]
