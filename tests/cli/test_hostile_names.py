@@ -56,7 +56,7 @@ def test_no_command_prints_the_payload_as_it_is(hostile):
         assert any(payload in ended.out for ended in said)
 
 
-def test_the_demo_tables_do_not_either(hostile):
+def test_the_demo_tables_do_not_either(hostile, monkeypatch):
     import io
 
     from rich.console import Console
@@ -65,6 +65,7 @@ def test_the_demo_tables_do_not_either(hostile):
     from spanscore.store import read_session
 
     _, store = hostile
+    monkeypatch.setenv("COLUMNS", "200")
     stream = io.StringIO()
     out = Console(file=stream, force_terminal=True, color_system=None, width=200, markup=False)
     with read_session(store) as session:
