@@ -6,10 +6,16 @@ not fail: other programs may have been running.
 
 import sys
 
-from benchmarks import collect, ingest, instrumentation, startup
+from benchmarks import collect, evaluate, ingest, instrumentation, startup
 from benchmarks.figures import table
 
-BENCHMARKS = {"instrumentation": instrumentation, "startup": startup, "ingest": ingest, "collect": collect}
+BENCHMARKS = {
+    "instrumentation": instrumentation,
+    "startup": startup,
+    "ingest": ingest,
+    "evaluate": evaluate,
+    "collect": collect,
+}
 
 
 def main(names: list[str]) -> int:

@@ -52,6 +52,9 @@ def database_path(directory: Path) -> Path:
     return directory / DATABASE_NAME
 
 
+_LARGEST_SPILL = "64GiB"
+
+
 def default_memory_limit() -> str:
     """DuckDB's memory limit: `$SPANSCORE_MEMORY_LIMIT`, else the smaller of 4 GiB and 60% of the memory there is."""
     return f"{default_memory_bytes() >> 20}MiB"
@@ -121,9 +124,17 @@ def connect_for_writing(
 
 
 def connect_for_reading(
-    path: Path, *, wait_s: float, timeout_s: float | None, memory_limit: str | None, threads: int | None
+    path: Path,
+    *,
+    wait_s: float,
+    timeout_s: float | None,
+    memory_limit: str | None,
+    threads: int | None,
+    spill: str | None = None,
 ) -> duckdb.DuckDBPyConnection:
     """A read-only connection that reaches no other file, no network and no setting.
+
+    `spill` names a folder for what does not fit into memory; without it such a query fails.
 
     Raises:
         StoreLocked: another process held the file for longer than `wait_s` [s].
@@ -133,8 +144,8 @@ def connect_for_reading(
         **_NO_SURPRISES,
         "memory_limit": memory_limit or default_memory_limit(),
         "threads": threads or default_threads(),
-        "temp_directory": "",
-        "max_temp_directory_size": "0B",
+        "temp_directory": spill or "",
+        "max_temp_directory_size": "0B" if spill is None else _LARGEST_SPILL,
     }
     if timeout_s is not None:
         # A SET would not reach cursors of the connection.

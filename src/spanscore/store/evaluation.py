@@ -215,7 +215,7 @@ class EvaluationSession:
 
 
 def create_macros(session: ReadSession, statements: Iterable[str]) -> None:
-    """Runs our own statements that create macros, for this session only."""
+    """Runs our own statements that create macros, on this connection only."""
     for statement in statements:
         session.connection.execute(statement)
 
@@ -232,7 +232,7 @@ def evaluation_session(
         macros: files of `queries/macros` to create.
         timeout_s: how long each query may run [s]; None = as long as it takes.
     """
-    with read_session(directory, timeout_s=timeout_s) as reading:
+    with read_session(directory, timeout_s=timeout_s, may_spill=True) as reading:
         session = EvaluationSession(reading)
         session.prepare(scope, macros=macros)
         yield session

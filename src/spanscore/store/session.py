@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -104,6 +105,7 @@ def read_session(
     timeout_s: float | None = None,
     memory_limit: str | None = None,
     threads: int | None = None,
+    may_spill: bool = False,
 ) -> Iterator[ReadSession]:
     """A reading session on the store in `directory`. While it is open no loader can write: leave it soon.
 
@@ -113,6 +115,7 @@ def read_session(
         timeout_s: how long one query may run [s]; None = as long as it takes.
         memory_limit: DuckDB's, such as "2GiB"; None = `$SPANSCORE_MEMORY_LIMIT` or a share of what there is.
         threads: DuckDB's; None = `$SPANSCORE_THREADS` or one per processor.
+        may_spill: whether what does not fit into memory may go to a temporary folder, gone at the end.
 
     Raises:
         StoreMissing: there is no store.
@@ -120,12 +123,12 @@ def read_session(
         StoreOutdated, StoreTooNew, StoreUnrecognised, StoreDamaged: it cannot be read.
     """
     path = require_store(directory)
-    connection = connect_for_reading(
-        path, wait_s=wait_s, timeout_s=timeout_s, memory_limit=memory_limit, threads=threads
-    )
-    try:
+    with ExitStack() as stack:
+        spill = stack.enter_context(TemporaryDirectory(prefix="spanscore-")) if may_spill else None
+        connection = connect_for_reading(
+            path, wait_s=wait_s, timeout_s=timeout_s, memory_limit=memory_limit, threads=threads, spill=spill
+        )
+        stack.callback(connection.close)
         migrate.require_current(connection, path)
         model.require_current(connection, path)
         yield ReadSession(connection, path, timeout_s)
-    finally:
-        connection.close()
