@@ -86,6 +86,15 @@ def test_a_missing_path_reads_nothing_and_is_exit_2(tmp_path):
     assert not (tmp_path / "s").exists()
 
 
+def test_a_folder_without_files_is_told(tmp_path):
+    (tmp_path / "empty").mkdir()
+
+    ended = run("ingest", tmp_path / "empty", "--store", tmp_path / "s")
+
+    assert ended.code == 0
+    assert "No file was found there" in ended.err
+
+
 def test_a_folder_is_read_through(tmp_path):
     folder = tmp_path / "captures" / "deeper"
     folder.mkdir(parents=True)

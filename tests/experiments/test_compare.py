@@ -38,6 +38,16 @@ def test_a_clear_fall_is_worse_and_the_direction_of_the_metric_decides():
     assert "b is worse in task_completed." in found.findings
 
 
+def test_cases_with_a_key_metric_on_one_side_alone_are_told_at_the_top():
+    before = experiment("a", {"task_completed": all_of(1.0)})
+    after = experiment("b", {"task_completed": all_of(1.0) | {key: [None] for key in CASES[15:]}})
+    same = experiment("c", {"task_completed": all_of(1.0)})
+    found = compare([before, after], now=NOW)
+
+    assert "b: cases with a value on one side alone are not compared: task_completed (5)." in found.findings
+    assert not any("one side alone" in line for line in compare([before, same], now=NOW).findings)
+
+
 def test_a_metric_without_a_good_side_differs():
     before = experiment("a", {"cache_hit_rate": all_of(0.1)})
     after = experiment("b", {"cache_hit_rate": all_of(0.9)})

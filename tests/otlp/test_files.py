@@ -211,13 +211,15 @@ def test_a_bad_span_of_a_line_is_counted_and_the_others_kept(tmp_path: Path, row
         good | {"traceId": "AQ=="},
         good,
         {"attributes": [{"value": {"intValue": "x"}}]},
+        7,
+        None,
     ]
     owners = [
         {"scopeSpans": [{"spans": spans}]},
         {"resource": {"attributes": 1}, "scopeSpans": [{"spans": [good, good]}]},
         {"scopeSpans": [{"scope": [], "spans": [good]}, {"scope": {"name": "s"}, "spans": [good]}]},
     ]
-    records = [{"body": {"stringValue": "kept"}}, {"severityNumber": "INFO"}]
+    records = [{"body": {"stringValue": "kept"}}, {"severityNumber": "INFO"}, []]
     line = {"resourceSpans": owners, "resourceLogs": [{"scopeLogs": [{"logRecords": records}]}]}
 
     result = read(written(tmp_path, json.dumps(line).encode()))
@@ -230,8 +232,9 @@ def test_a_bad_span_of_a_line_is_counted_and_the_others_kept(tmp_path: Path, row
         "invalid_integer": 1,
         "malformed_resource": 2,
         "malformed_scope": 1,
+        "wrong_type": 2,
     } == rows["rejected_spans"]
-    assert {"invalid_enum": 1} == rows["rejected_log_records"]
+    assert {"invalid_enum": 1, "wrong_type": 1} == rows["rejected_log_records"]
     assert ["good"] * 3 == [span["name"] for span in rows["spans"]]
     assert [0, 1, 2] == [event["span_index"] for event in rows["span_events"]]
     assert [None, None, "s"] == [rows["scopes"][span["scope_index"]]["name"] for span in rows["spans"]]

@@ -40,7 +40,7 @@ FormOption = Annotated[
 def run(
     suite: Annotated[Path, typer.Argument(metavar="SUITE", help="Suite file, YAML or JSON.", show_default=False)],
     agent: Annotated[
-        str | None, typer.Option(metavar="MODULE:CALLABLE", help="A Python callable: package.module:callable.")
+        str | None, typer.Option(metavar="MODULE:CALLABLE", help="A Python callable, called in this process.")
     ] = None,
     command: Annotated[
         str | None,

@@ -333,3 +333,7 @@ def _summary(changes: Sequence[Change], others: Sequence[Experiment]) -> Iterato
             yield f"{name}: {noise} more metrics are inside the noise, {same} the same in every case."
         else:
             yield f"{name}: nothing is outside the noise ({noise} metrics inside it, {same} the same in every case)."
+        one_sided = [one for one in those if one.is_key and one.only_baseline + one.only_candidate > 0]
+        if one_sided:
+            counts = ", ".join(f"{one.metric} ({one.only_baseline + one.only_candidate})" for one in one_sided)
+            yield f"{name}: cases with a value on one side alone are not compared: {counts}."

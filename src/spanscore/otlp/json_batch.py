@@ -58,14 +58,12 @@ class JsonBatch:
         """Adds a whole export request, or nothing of it.
 
         Raises:
-            DecodeError: the request is not shaped like OTLP down to its spans or log records.
+            DecodeError: the request is not shaped like OTLP down to its lists of spans or log records.
         """
         (request,) = column.objects_in([request], "the document")
         owners = column.objects_in(_list(request, signal.resources), signal.resources)
         scope_lists = [column.objects_in(_list(owner, signal.scopes), signal.scopes) for owner in owners]
-        item_lists = [
-            [column.objects_in(_list(scope, signal.items), signal.items) for scope in scopes] for scopes in scope_lists
-        ]
+        item_lists = [[_list(scope, signal.items) for scope in scopes] for scopes in scope_lists]
         for owner, scopes, lists in zip(owners, scope_lists, item_lists, strict=True):
             owner_index = self.add_owner(owner)
             for scope, items in zip(scopes, lists, strict=True):

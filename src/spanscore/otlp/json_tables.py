@@ -64,6 +64,7 @@ def scope_table(owners: Sequence[JsonObject]) -> FlatTable:
 
 def span_tables(spans: Sequence[JsonObject]) -> SpanTables:
     """The spans, their events and their links."""
+    column.objects_in(spans, "an item of spans")
     statuses = [status or {} for status in column.optional_objects(field(spans, "status"), "status")]
     columns = {
         "trace_id": column.ids(field(spans, "traceId"), TRACE_ID_BYTES, "traceId"),
@@ -93,6 +94,7 @@ def span_tables(spans: Sequence[JsonObject]) -> SpanTables:
 
 def log_table(records: Sequence[JsonObject]) -> FlatTable:
     """The log records."""
+    column.objects_in(records, "an item of logRecords")
     body, _ = any_values(field(records, "body"), "body")
     columns = {
         "trace_id": column.ids(field(records, "traceId"), TRACE_ID_BYTES, "traceId"),

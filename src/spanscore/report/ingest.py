@@ -26,6 +26,8 @@ def print_summary(summary: IngestSummary, form: str) -> None:
     if summary.counts.log_records.received:
         out.print(f"Also {_outcome('log record', summary.counts.log_records)}.", soft_wrap=True)
     notes = error_console()
+    if not summary.files:
+        notes.print("! No file was found there: nothing was stored.", style="bold yellow", soft_wrap=True)
     for problem in summary.problems:
         place = Text("! ", style="bold yellow").append_text(plain(f"{problem.path}:{problem.number}"))
         detail = plain(shorten(problem.detail, 200))

@@ -136,7 +136,9 @@ def print_runs(runs: Listing, form: str, *, limit: int, csv_raw: bool = False) -
     out = console()
     if not runs.rows:
         error_console().print(
-            "No run passes. `spanscore doctor` tells what the store holds.", style="yellow", soft_wrap=True
+            "No run passes. `spanscore doctor` tells what the store holds and what still waits to be derived.",
+            style="yellow",
+            soft_wrap=True,
         )
         return
     out.print(runs_table(runs.rows, width=out.width))

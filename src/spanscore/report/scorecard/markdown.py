@@ -129,7 +129,7 @@ def _group_cells(group: Group, names: Sequence[str]) -> Iterator[str]:
     for name in names:
         one = group.metrics[name]
         spread = interval_text(one.interval, one.unit)
-        yield "-" if one.value is None else f"{score(one.value, one.unit)} {spread} {one.n_scored}/{one.n_total}"
+        yield "-" if one.value is None else f"{score(one.value, one.unit)} {spread} n {one.n_scored}/{one.n_total}"
     yield figures.duration(group.latency_s.median)
     yield figures.usd(group.cost_usd.per_run)
 

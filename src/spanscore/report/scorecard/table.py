@@ -198,7 +198,7 @@ def _rate(row: dict[str, Any]) -> str:
     return (
         figures.UNKNOWN
         if rate.value is None
-        else f"{score(rate.value, 'ratio')} {spread} {rate.n_scored}/{rate.n_total}"
+        else f"{score(rate.value, 'ratio')} {spread} n {rate.n_scored}/{rate.n_total}"
     )
 
 
