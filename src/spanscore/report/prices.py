@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from spanscore.report import figures
@@ -36,6 +37,8 @@ _RATES = (
     ("input_audio_mtok", "audio in"),
     ("output_audio_mtok", "audio out"),
 )
+# Columns of a terminal from which on the list has room for more than models and their rates.
+_ROOM_FOR_TIERS = 130
 
 
 def print_price_list(rows: Sequence[Row], form: str, *, columns: Sequence[str], csv_raw: bool) -> None:
@@ -56,11 +59,16 @@ def print_price_list(rows: Sequence[Row], form: str, *, columns: Sequence[str], 
             rows,
             [
                 Column("provider", lambda row: row["provider_id"] or "any", style="cyan"),
-                named("model_id", "model"),
+                replace(named("model_id", "model"), whole=True),
                 *rates,
-                Column("dearer above", lambda row: figures.count(row["tier_above_tokens"]), right=True),
-                Column("since", lambda row: str(row["valid_from"] or "-")),
-                Column("source", lambda row: row["source"]),
+                Column(
+                    "dearer above",
+                    lambda row: figures.count(row["tier_above_tokens"]),
+                    right=True,
+                    from_width=_ROOM_FOR_TIERS,
+                ),
+                Column("since", lambda row: str(row["valid_from"] or "-"), from_width=_ROOM_FOR_TIERS),
+                Column("source", lambda row: row["source"], from_width=_ROOM_FOR_TIERS),
             ],
             title="USD per million tokens",
         )
