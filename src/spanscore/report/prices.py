@@ -59,7 +59,7 @@ def print_price_list(rows: Sequence[Row], form: str, *, columns: Sequence[str], 
             rows,
             [
                 Column("provider", lambda row: row["provider_id"] or "any", style="cyan"),
-                replace(named("model_id", "model"), whole=True),
+                replace(named("model_id", "model", limit=30), whole=True),
                 *rates,
                 Column(
                     "dearer above",
