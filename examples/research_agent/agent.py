@@ -4,7 +4,6 @@
 `drop_retries` gives a tool up at its first failure, `invent_figure` adds a number that no source gave.
 """
 
-import asyncio
 import os
 from typing import Any
 
@@ -47,12 +46,6 @@ def answer(question: str) -> str:
         steps_left -= tries
         results.append(result)
     return UNKNOWN
-
-
-async def answer_async(question: str) -> str:
-    """The same as a coroutine."""
-    await asyncio.sleep(0)
-    return answer(question)
 
 
 def _ask_model(question: str, results: list[Any], variant: str | None) -> Reply:

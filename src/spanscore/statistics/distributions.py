@@ -24,11 +24,6 @@ def normal_quantile(probability: float) -> float:
     return NormalDist().inv_cdf(probability)
 
 
-def normal_cdf(value: float) -> float:
-    """The probability that a standard normal variable is at most `value`."""
-    return math.erfc(-value / math.sqrt(2)) / 2
-
-
 def incomplete_beta(x: float, a: float, b: float) -> float:
     """The regularised incomplete beta function I_x(a, b), for 0 <= x <= 1 and a, b > 0."""
     if x <= 0:
