@@ -3,14 +3,21 @@
 import shutil
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
 from spanscore.collector.config import CollectorConfig
+from spanscore.collector.memory import MemoryGauge, available_bytes
 from spanscore.collector.wire import Refusal, Refused
 
+QUEUE_WITHIN_S = 5.0
+LARGE_BYTES = 4 << 20
+"""Requests larger than this are decoded one at a time."""
+
 _DISK_CHECK_EVERY_S = 1.0
+_SOFT_LIMIT = 0.8
 
 
 class Admission:
@@ -25,6 +32,8 @@ class Admission:
         self._is_stopping = False
         self._disk: Refused | None = None
         self._next_disk_check = 0.0
+        self._memory = MemoryGauge(round(_SOFT_LIMIT * (config.limits.max_memory_bytes or available_bytes())))
+        self._decoding = Decoding(config.limits.max_in_flight_bytes)
 
     def refusal(self) -> Refused | None:
         """Why nothing can be accepted at the moment; None when it can."""
@@ -33,7 +42,13 @@ class Admission:
         if time.monotonic() >= self._next_disk_check:
             self._next_disk_check = time.monotonic() + _DISK_CHECK_EVERY_S
             self._disk = self._check_disk()
-        return self._disk
+        return self._disk or self.memory_refusal()
+
+    def memory_refusal(self) -> Refused | None:
+        """The refusal where this process has come close to the memory it may use; None where it has not."""
+        if self._memory.is_over():
+            return Refused(Refusal.UNAVAILABLE, "The collector is overloaded: its memory is almost used up.", 5)
+        return None
 
     def stop(self) -> None:
         """Refuses whatever comes from now on."""
@@ -56,6 +71,24 @@ class Admission:
         with self._mutex:
             self._in_flight -= amount
 
+    @contextmanager
+    def decoding(self, size: int, memory: int, *, waits_since: float) -> Iterator[Refused | None]:
+        """A context in which a request may be decoded, once there is memory for it; the refusal when there is not soon.
+
+        Args:
+            size: of the request [bytes].
+            memory: what decoding it will take [bytes].
+            waits_since: when it was read completely, on the monotonic clock [s].
+        """
+        deadline = waits_since + QUEUE_WITHIN_S
+        if not self._decoding.begin(size, memory, deadline):
+            yield Refused(Refusal.UNAVAILABLE, "The collector is overloaded: the request waited too long.", 5)
+            return
+        try:
+            yield None
+        finally:
+            self._decoding.end(size, memory)
+
     def _check_disk(self) -> Refused | None:
         free = shutil.disk_usage(self._config.store).free
         if free < self._config.limits.min_free_bytes:
@@ -64,6 +97,41 @@ class Admission:
         if waiting > self._config.limits.max_waiting_bytes:
             return Refused(Refusal.UNAVAILABLE, f"{waiting} bytes wait to be loaded, more than allowed.", 30)
         return None
+
+
+class Decoding:
+    """Shares out the memory for decoding: a payload grows many times over meanwhile, so large ones take turns."""
+
+    def __init__(self, budget: int) -> None:
+        """`budget`: for everything that is decoded at one time [bytes]. A request that needs more is decoded alone."""
+        self._budget = budget
+        self._memory = 0
+        self._has_large = False
+        self._changed = threading.Condition()
+
+    def begin(self, size: int, memory: int, deadline: float) -> bool:
+        """Waits for room; False, taking none, when there is none by the deadline on the monotonic clock [s]."""
+        is_large = size > LARGE_BYTES
+
+        def has_room() -> bool:
+            fits = self._memory == 0 or self._memory + memory <= self._budget
+            return fits and not (is_large and self._has_large)
+
+        with self._changed:
+            left = deadline - time.monotonic()
+            if left < 0 or not self._changed.wait_for(has_room, left):
+                return False
+            self._memory += memory
+            self._has_large = self._has_large or is_large
+            return True
+
+    def end(self, size: int, memory: int) -> None:
+        """The opposite of `begin`."""
+        with self._changed:
+            self._memory -= memory
+            if size > LARGE_BYTES:
+                self._has_large = False
+            self._changed.notify_all()
 
 
 class Hold:

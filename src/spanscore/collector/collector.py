@@ -78,7 +78,7 @@ class Collector:
         self._status = CollectorStatus(config.store)
         self._loader = Loader(config, self._spool, self._status)
         self._admission = Admission(config, waiting_bytes=self._loader.waiting_bytes)
-        intake = Intake(self._spool, self._status, on_accept=self._loader.notify)
+        intake = Intake(self._spool, self._status, self._admission, config.limits, on_accept=self._loader.notify)
         self._receivers: list[GrpcReceiver | HttpReceiver] = []
         try:
             if config.grpc is not None:

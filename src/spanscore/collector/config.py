@@ -18,7 +18,11 @@ class CollectorLimits:
 
     Attributes:
         max_request_bytes: largest request, after gunzip [bytes].
-        max_in_flight_bytes: requests held in memory at one time, all together [bytes].
+        max_elements: most short elements in a request: resources, scopes, spans, events, links, attributes [count].
+        max_in_flight_bytes: requests held in memory at one time, all together [bytes]; as much again for decoding.
+        max_memory_bytes: memory of the process, of which four fifths are used before requests are refused [bytes].
+            None = all that the container or the machine has.
+        max_connections: open HTTP connections above which those that wait for a request are closed [count].
         min_free_bytes: free disk space below which nothing more is accepted [bytes].
         max_waiting_bytes: size of the part of the spool not yet loaded above which nothing more is accepted [bytes].
         load_interval_s: pause between two loads [s].
@@ -33,7 +37,10 @@ class CollectorLimits:
     """
 
     max_request_bytes: int = 64 * MIB
+    max_elements: int = 1_000_000
     max_in_flight_bytes: int = 256 * MIB
+    max_memory_bytes: int | None = None
+    max_connections: int = 1000
     min_free_bytes: int = 512 * MIB
     max_waiting_bytes: int = 8192 * MIB
     load_interval_s: float = 2.0

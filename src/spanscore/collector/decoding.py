@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 
 from spanscore.collector.records import Encoding, Signal
 from spanscore.otlp import RawTables, decode_logs, decode_logs_json, decode_traces, decode_traces_json
+from spanscore.otlp.footprint import Footprint, json_footprint, protobuf_footprint
 
 Decoder = Callable[[Sequence[bytes]], RawTables]
 
@@ -67,4 +68,9 @@ DECODERS: Mapping[tuple[Signal, Encoding], Decoder] = {
     (Signal.TRACES, Encoding.JSON): _one_by_one(decode_traces_json),
     (Signal.LOGS, Encoding.PROTOBUF): decode_logs,
     (Signal.LOGS, Encoding.JSON): _one_by_one(decode_logs_json),
+}
+
+FOOTPRINTS: Mapping[Encoding, Callable[[bytes], Footprint]] = {
+    Encoding.PROTOBUF: protobuf_footprint,
+    Encoding.JSON: json_footprint,
 }

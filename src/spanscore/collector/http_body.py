@@ -22,13 +22,18 @@ class ClientGone(Exception):
 
 
 class RequestBody:
-    """The body of one request."""
+    """The body of one request.
 
-    __slots__ = ("_is_complete", "_receive")
+    Attributes:
+        is_awaited: the client waits with it until it is asked for, which the first `read` does.
+    """
 
-    def __init__(self, receive: Receive) -> None:
+    __slots__ = ("_is_complete", "_receive", "is_awaited")
+
+    def __init__(self, receive: Receive, *, is_awaited: bool) -> None:
         self._receive = receive
         self._is_complete = False
+        self.is_awaited = is_awaited
 
     async def read(self, *, limit: int, held: Hold) -> bytes | Refused:
         """The whole body, or why it is not read further.
@@ -69,6 +74,7 @@ class RequestBody:
             return
 
     async def _next(self) -> bytes:
+        self.is_awaited = False
         message = await self._receive()
         if message["type"] == "http.disconnect":
             raise ClientGone

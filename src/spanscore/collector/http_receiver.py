@@ -11,7 +11,7 @@ from typing import Any
 
 import uvicorn
 
-from spanscore.collector.admission import Admission, Hold
+from spanscore.collector.admission import QUEUE_WITHIN_S, Admission, Hold
 from spanscore.collector.config import CollectorConfig, format_address, parse_address
 from spanscore.collector.grpc_receiver import METRICS_REFUSED
 from spanscore.collector.gunzip import gunzip, too_large
@@ -32,7 +32,6 @@ _GZIP = frozenset({"gzip", "x-gzip"})
 _MAX_HEADERS = 100
 _MAX_HEADER_BYTES = 64 << 10
 _THREADS = 16
-_QUEUE_WITHIN_S = 5.0
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +60,7 @@ class OtlpApp:
         # What is refused is explained in the request's own encoding; where that is unknown, in JSON.
         encoding = _encoding(headers)
         signal = _SIGNALS.get(path)
-        body = RequestBody(receive)
+        body = RequestBody(receive, is_awaited=_header(headers, b"expect").lower() == "100-continue")
         refused = _check_head(scope["method"], path, headers)
         if refused is not None or signal is None or encoding is None:
             await self._refuse(refused or _unsupported(headers), encoding or Encoding.JSON, body, send)
@@ -89,22 +88,23 @@ class OtlpApp:
                 return content
             is_gzip = _header(headers, b"content-encoding").lower() in _GZIP
             loop = asyncio.get_running_loop()
+            read_at = time.monotonic()
             return await loop.run_in_executor(
-                self._threads, self._accept, signal, encoding, content, is_gzip, held, time.monotonic()
+                self._threads, self._accept, signal, encoding, content, is_gzip, held, read_at
             )
 
     def _accept(
-        self, signal: Signal, encoding: Encoding, body: bytes, is_gzip: bool, held: Hold, queued_at: float
+        self, signal: Signal, encoding: Encoding, body: bytes, is_gzip: bool, held: Hold, read_at: float
     ) -> Accepted | Refused:
         payload: bytes | Refused = body
-        if time.monotonic() - queued_at > _QUEUE_WITHIN_S:
+        if time.monotonic() - read_at > QUEUE_WITHIN_S:
             payload = Refused(Refusal.UNAVAILABLE, "The collector is overloaded: the request waited too long.", 5)
         elif is_gzip:
             payload = gunzip(body, limit=self._limit, grow=held.grow)
         if isinstance(payload, Refused):
             self._status.count(payload)
             return payload
-        return self._intake.accept(signal, encoding, payload)
+        return self._intake.accept(signal, encoding, payload, read_at=read_at)
 
     async def _refuse(self, refused: Refused, encoding: Encoding, body: RequestBody, send: Send) -> None:
         extra = [(b"connection", b"close")]
@@ -113,7 +113,8 @@ class OtlpApp:
         if refused.refusal is Refusal.METHOD_NOT_ALLOWED:
             extra.append((b"allow", b"POST"))
         status, kind = refused.refusal.http_status, _TYPE_NAMES[encoding]
-        await _send(send, status, kind, refused.status(encoding), extra, discard=body)
+        # A client that waits for leave to send its body takes the answer for a no, and sends none.
+        await _send(send, status, kind, refused.status(encoding), extra, discard=None if body.is_awaited else body)
 
     async def _answer_health(self, path: str, send: Send) -> None:
         refused = self._admission.refusal() if path == "/readyz" else None
@@ -138,7 +139,7 @@ class HttpReceiver:
             uvicorn.Config(
                 self._app,
                 loop="asyncio",
-                http=ReapingProtocol,
+                http=ReapingProtocol.limited_to(config.limits.max_connections),
                 ws="none",
                 lifespan="off",
                 interface="asgi3",

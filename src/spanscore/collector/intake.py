@@ -1,10 +1,11 @@
 """One request, whichever way it came: decode, count what is invalid, append to the spool, answer."""
 
-import threading
 import time
 from collections.abc import Callable
 
-from spanscore.collector.decoding import DECODERS
+from spanscore.collector.admission import Admission
+from spanscore.collector.config import CollectorLimits
+from spanscore.collector.decoding import DECODERS, FOOTPRINTS
 from spanscore.collector.records import Encoding, Signal, SpoolRecord
 from spanscore.collector.spool import Spool
 from spanscore.collector.status import CollectorStatus
@@ -12,35 +13,46 @@ from spanscore.collector.wire import Accepted, Refusal, Refused
 from spanscore.errors import SpoolUnavailable
 from spanscore.otlp import DecodeError
 
-_LARGE_BYTES = 4 << 20
-
 
 class Intake:
     """Accepts requests on the calling thread and returns once they are on disk, or refused."""
 
-    def __init__(self, spool: Spool, status: CollectorStatus, *, on_accept: Callable[[int, int], None]) -> None:
+    def __init__(
+        self,
+        spool: Spool,
+        status: CollectorStatus,
+        admission: Admission,
+        limits: CollectorLimits,
+        *,
+        on_accept: Callable[[int, int], None],
+    ) -> None:
         """`on_accept` is told the items [count] and the size [bytes] of every request that was spooled."""
         self._spool = spool
         self._status = status
+        self._admission = admission
+        self._limits = limits
         self._on_accept = on_accept
-        # A payload grows many times over while it is decoded: large ones take turns.
-        self._large = threading.Lock()
 
-    def accept(self, signal: Signal, encoding: Encoding, payload: bytes) -> Accepted | Refused:
-        """Decodes, spools and answers one request (already un-gzipped)."""
-        answer = self._accept(signal, encoding, payload)
+    def accept(self, signal: Signal, encoding: Encoding, payload: bytes, *, read_at: float) -> Accepted | Refused:
+        """Decodes, spools and answers one request (already un-gzipped) that was read completely at `read_at` [s]."""
+        answer = self._accept(signal, encoding, payload, read_at)
         self._status.count(answer)
         return answer
 
-    def _accept(self, signal: Signal, encoding: Encoding, payload: bytes) -> Accepted | Refused:
-        try:
-            if len(payload) > _LARGE_BYTES:
-                with self._large:
-                    answer = self._inspect(signal, encoding, payload)
-            else:
+    def _accept(self, signal: Signal, encoding: Encoding, payload: bytes, read_at: float) -> Accepted | Refused:
+        footprint = FOOTPRINTS[encoding](payload)
+        if footprint.elements > self._limits.max_elements:
+            return Refused(
+                Refusal.TOO_LARGE,
+                f"The request has more than {self._limits.max_elements} elements. Send smaller batches.",
+            )
+        with self._admission.decoding(len(payload), footprint.memory, waits_since=read_at) as refused:
+            if refused is not None:
+                return refused
+            try:
                 answer = self._inspect(signal, encoding, payload)
-        except DecodeError as error:
-            return Refused(Refusal.MALFORMED, f"The request cannot be decoded: {error}")
+            except DecodeError as error:
+                return Refused(Refusal.MALFORMED, f"The request cannot be decoded: {error}")
         if answer.received == 0:
             return answer
         try:
