@@ -29,7 +29,7 @@ create or replace temp macro attribute_text(value) as
 -- meaningful: the text, or NULL where an emitter wrote a placeholder for "nothing" or "not captured".
 create or replace temp macro meaningful(value) as
     case
-        when length(value) < 24 and value in (
+        when strlen(value) < 24 and value in (
             '', '{}', '[]', '""', 'null', 'None', '<elided>', '<REDACTED>', '[REDACTED]', '__REDACTED__',
             '<not specified>', 'unknown', 'N/A', '<not serializable>'
         ) then null

@@ -87,17 +87,22 @@ def ingest_files(
     summary = IngestSummary(LoadCounts())
     files: set[str] = set()
     with Store.open(store_directory) as store:
-        for batch in _batches(chunks):
-            files.update(chunk.path for chunk in batch)
-            source = _source(batch)
-            summary.counts += store.load(concat_raw_tables([chunk.tables for chunk in batch]), source=source)
-            problems = [problem for chunk in batch for problem in chunk.rejected_lines]
-            if problems:
-                reasons = Counter(problem.reason for problem in problems)
-                store.record_rejected(source=source, spans=reasons)
-                summary.counts += LoadCounts(spans=SignalCounts(received=reasons.total(), rejected=reasons))
-                summary.unreadable += reasons.total()
-                summary.problems += problems[: PROBLEMS_KEPT - len(summary.problems)]
+        with store.deriving_beside() as beside:
+            for batch in _batches(chunks):
+                files.update(chunk.path for chunk in batch)
+                source = _source(batch)
+                tables = concat_raw_tables([chunk.tables for chunk in batch])
+                beside.make_way(tables)
+                counts = store.load(tables, source=source)
+                beside.take(counts.spans.stored)
+                summary.counts += counts
+                problems = [problem for chunk in batch for problem in chunk.rejected_lines]
+                if problems:
+                    reasons = Counter(problem.reason for problem in problems)
+                    store.record_rejected(source=source, spans=reasons)
+                    summary.counts += LoadCounts(spans=SignalCounts(received=reasons.total(), rejected=reasons))
+                    summary.unreadable += reasons.total()
+                    summary.problems += problems[: PROBLEMS_KEPT - len(summary.problems)]
         store.derive(on_traces)
     summary.files = len(files)
     return summary

@@ -1,27 +1,38 @@
--- One value per span and canonical column: the first source in order of priority that says something.
+-- One value per span and canonical column: the first source in order of priority that says something. What a source says is
+-- worked out once: the aggregate passes over NULL, where a filter would work it out again.
 create or replace temp table span_values as
-with candidates as (
+with readings as (
     select
         batch_attributes.s,
         attribute_map.column_name,
         attribute_map.priority + batch_attributes.rank as priority,
         case
             when attribute_map.path is null then batch_attributes.value
-            when attribute_map.path[1:1] = '~' then nullif(regexp_extract(batch_attributes.value, attribute_map.path[2:], 1), '')
+            when attribute_map.path[1:1] = '~' then pattern_text(batch_attributes.value, attribute_map.path)
             else json_text(json_extract(as_json(batch_attributes.value), attribute_map.path))
         end as text,
         attribute_map.unit
     from batch_attributes
     inner join attribute_map using (key)
     where attribute_map.scope is null or starts_with(batch_attributes.scope_name, attribute_map.scope)
+),
+chosen as (
+    select
+        s,
+        column_name,
+        arg_min(
+            case
+                when unit = 'ms' then (try_cast(meaningful(text) as double) / 1000)::varchar
+                when text = '{}' and column_name = 'tool_arguments' then text
+                else meaningful(text)
+            end,
+            priority
+        ) as value
+    from readings
+    group by s, column_name
 )
-select
-    s,
-    column_name,
-    arg_min(case when unit = 'ms' then (try_cast(text as double) / 1000)::varchar else text end, priority) as value
-from candidates
-where meaningful(text) is not null or (text = '{}' and column_name = 'tool_arguments')
-group by s, column_name;
+from chosen
+where value is not null;
 
 -- Keys with numbers in them, and the objects that hold tool definitions, are read by later steps; the rest is done with.
 create or replace temp table flat_attributes as

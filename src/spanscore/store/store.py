@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from spanscore.otlp import RawTables
+    from spanscore.store.beside import DerivingBeside
 
 
 class Store:
@@ -125,6 +126,12 @@ class Store:
         from spanscore.store import derive
 
         return derive.derive(self.connection, progress)
+
+    def deriving_beside(self) -> DerivingBeside:
+        """What derives the first traces while later ones are loaded, where there is a processor for it."""
+        from spanscore.store.beside import DerivingBeside
+
+        return DerivingBeside(self.connection)
 
     def rebuild(self, progress: Callable[[int, int], None] | None = None) -> int:
         """Rebuilds the trajectory of every trace, and returns how many there are.
