@@ -10,9 +10,10 @@ JOBS ?= 2
 BIN := .venv/bin
 # Rewritten after every successful install, so that a second `make` starts at once.
 STAMP := .venv/.installed
+CLIENTS := .venv/clients
 TYPED := src instrumentation/src
 
-.PHONY: help setup demo test test-slow bench lint format clean
+.PHONY: help setup demo test test-slow clients bench lint format clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -36,8 +37,27 @@ demo: $(STAMP) ## Score the traces that ship with the project and print the repo
 test: $(STAMP) ## Run the tests (a few minutes at most)
 	@$(BIN)/python -m pytest -n $(JOBS)
 
-test-slow: $(STAMP) ## Run the slow tests: wheels in a clean environment, long-running properties
+test-slow: $(STAMP) clients ## Run the slow tests: wheels in a clean environment, clients of others, long-running properties
 	@$(BIN)/python -m pytest -m slow
+
+# What cannot be had is said and left out: the tests that need it are skipped, with the reason.
+clients: $(CLIENTS)/.installed ## Install the OTLP clients of others that the slow tests send with
+
+$(CLIENTS)/.installed: $(STAMP) tests/clients/requirements.txt tests/clients/package.json tests/clients/package-lock.json
+	@echo "Installing OTLP clients into $(CLIENTS)"
+	@mkdir -p $(CLIENTS)
+	@if test "$$(id -u)" = 0 && command -v apt-get >/dev/null && ! ldconfig -p | grep -q libpython3.11.so.1.0; then \
+	    apt-get install -qq -y --no-install-recommends libpython3.11 >/dev/null || echo "No libpython3.11 here: rotel is left out"; \
+	fi
+	@$(BIN)/python -m venv $(CLIENTS)/python && $(CLIENTS)/python/bin/python -m pip install -qq --disable-pip-version-check \
+	    -r tests/clients/requirements.txt || echo "Not everything in tests/clients/requirements.txt could be installed"
+	@cp tests/clients/package.json tests/clients/package-lock.json $(CLIENTS)/
+	@if command -v npm >/dev/null; then \
+	    npm ci --prefix $(CLIENTS) --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null || echo "npm could not install tests/clients/package.json"; \
+	else \
+	    echo "No npm here: the JavaScript exporters are left out"; \
+	fi
+	@touch $@
 
 bench: $(STAMP) ## Measure speed and memory; prints ratios taken in one run
 	@$(BIN)/python -m benchmarks
