@@ -54,9 +54,9 @@ part_lists as (
     from bodies
 ),
 parts as (
+    -- A message without parts gives no row. To ask for its parts here would read it twice.
     select * exclude (parts), unnest(parts) as part, generate_subscripts(parts, 1) as part_index
     from part_lists
-    where len(parts) > 0
 ),
 parsed as (
     select
