@@ -332,6 +332,9 @@ def expected_logs(request: ExportLogsServiceRequest) -> dict[str, Any]:
                     "flags": record.flags,
                     "resource_index": resource_index,
                     "scope_index": scope_index,
+                    "problems": ["duplicate_attribute_key"]
+                    if any(has_duplicates(sender.attributes) for sender in (record, owner.resource, scope_owner.scope))
+                    else None,
                 }
                 for record in scope_owner.log_records
             ]

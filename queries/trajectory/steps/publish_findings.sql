@@ -45,4 +45,12 @@ group by batch_spans.trace_id, batch_spans.scope_name
 union all
 select null, batch_spans.trace_id, batch_spans.span_id, 'cycle', 'Span ' || batch_spans.name || ' is its own ancestor'
 from batch_spans
-where s not in (select s from span_tree);
+where s not in (select s from span_tree)
+union all
+select
+    span_runs.run_id, batch_spans.trace_id, batch_spans.span_id, 'span_problem',
+    'A value of span ' || batch_spans.name || ', or of what it belongs to, was too long: only its beginning was kept'
+from batch_spans
+inner join raw_spans on raw_spans.rowid = batch_spans.place
+left join span_runs on span_runs.s = batch_spans.s
+where list_contains(raw_spans.problems, 'truncated_value');

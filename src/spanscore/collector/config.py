@@ -1,11 +1,17 @@
 """What a collector is told: where the store is, where to listen, and its limits."""
 
+from __future__ import annotations
+
 import ipaddress
 import socket
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from spanscore.errors import UsageError
+
+if TYPE_CHECKING:
+    from spanscore.otlp import SpanLimits
 
 DEFAULT_GRPC = "127.0.0.1:4317"
 DEFAULT_HTTP = "127.0.0.1:4318"
@@ -33,6 +39,7 @@ class CollectorLimits:
             next attempt may use as much as any other command.
         store_threads: of DuckDB, unless `$SPANSCORE_THREADS` says otherwise; one leaves the rest to the receivers.
         keep_s, keep_bytes: loaded segments are kept until they are older [s] or all together larger [bytes].
+        span: bounds of one span or log record; None = the defaults.
         drain_s: how long a stopping receiver lets requests finish [s].
     """
 
@@ -50,6 +57,7 @@ class CollectorLimits:
     store_threads: int = 1
     keep_s: float = 24 * 3600.0
     keep_bytes: int = 1024 * MIB
+    span: SpanLimits | None = None
     drain_s: float = 10.0
 
 

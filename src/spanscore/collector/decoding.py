@@ -7,10 +7,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from spanscore.collector.records import Encoding, Signal
-from spanscore.otlp import RawTables, decode_logs, decode_logs_json, decode_traces, decode_traces_json
+from spanscore.otlp import RawTables, SpanLimits, decode_logs, decode_logs_json, decode_traces, decode_traces_json
 from spanscore.otlp.footprint import Footprint, json_footprint, protobuf_footprint
 
-Decoder = Callable[[Sequence[bytes]], RawTables]
+Decoder = Callable[[Sequence[bytes], SpanLimits], RawTables]
 
 
 def merge(parts: Sequence[RawTables]) -> RawTables:
@@ -56,9 +56,9 @@ def _sum(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:
     return dict(total)
 
 
-def _one_by_one(decode: Callable[[bytes], RawTables]) -> Decoder:
-    def decode_all(payloads: Sequence[bytes]) -> RawTables:
-        return merge([decode(payload) for payload in payloads])
+def _one_by_one(decode: Callable[[bytes, SpanLimits], RawTables]) -> Decoder:
+    def decode_all(payloads: Sequence[bytes], limits: SpanLimits) -> RawTables:
+        return merge([decode(payload, limits) for payload in payloads])
 
     return decode_all
 
@@ -74,3 +74,11 @@ FOOTPRINTS: Mapping[Encoding, Callable[[bytes], Footprint]] = {
     Encoding.PROTOBUF: protobuf_footprint,
     Encoding.JSON: json_footprint,
 }
+
+
+def problems_in(items: pa.Table) -> dict[str, int]:
+    """How many spans or log records have each problem."""
+    problems = items["problems"]
+    if problems.null_count == len(problems):
+        return {}
+    return {one["values"]: one["counts"] for one in pc.value_counts(pc.list_flatten(problems)).to_pylist()}

@@ -5,13 +5,14 @@ from collections.abc import Callable
 
 from spanscore.collector.admission import Admission
 from spanscore.collector.config import CollectorLimits
-from spanscore.collector.decoding import DECODERS, FOOTPRINTS
+from spanscore.collector.decoding import DECODERS, FOOTPRINTS, problems_in
 from spanscore.collector.records import Encoding, Signal, SpoolRecord
 from spanscore.collector.spool import Spool
 from spanscore.collector.status import CollectorStatus
 from spanscore.collector.wire import Accepted, Refusal, Refused
 from spanscore.errors import SpoolUnavailable
 from spanscore.otlp import DecodeError
+from spanscore.otlp.limits import DEFAULT_LIMITS
 
 
 class Intake:
@@ -63,9 +64,9 @@ class Intake:
         return answer
 
     def _inspect(self, signal: Signal, encoding: Encoding, payload: bytes) -> Accepted:
-        tables = DECODERS[signal, encoding]([payload])
+        tables = DECODERS[signal, encoding]([payload], self._limits.span or DEFAULT_LIMITS)
         if signal is Signal.TRACES:
-            rows, rejected = tables.spans.num_rows, tables.rejected_spans
+            items, rejected = tables.spans, tables.rejected_spans
         else:
-            rows, rejected = tables.log_records.num_rows, tables.rejected_log_records
-        return Accepted(signal, rows + sum(rejected.values()), dict(rejected))
+            items, rejected = tables.log_records, tables.rejected_log_records
+        return Accepted(signal, len(items) + sum(rejected.values()), dict(rejected), problems_in(items))

@@ -212,7 +212,7 @@ class Loader:
         """One slice in one transaction; the number of spans that were new."""
         for gap in piece.gaps:
             self._set_gap_aside(piece.segment, gap)
-        tables, undecodable = decode_records(piece.records)
+        tables, undecodable = decode_records(piece.records, self._config.limits.span)
         for item in undecodable:
             self._set_record_aside(piece.segment, item.record, item.reason)
         if (piece.segment, piece.start_offset) == self._refused_by_store and self._failures > _SET_ASIDE_AFTER:

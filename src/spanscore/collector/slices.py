@@ -7,7 +7,8 @@ from pathlib import Path
 from spanscore.collector.decoding import DECODERS, Decoder, merge
 from spanscore.collector.records import Encoding, Gap, Signal, SpoolRecord, read_segment
 from spanscore.collector.spool import segment_paths
-from spanscore.otlp import DecodeError, RawTables
+from spanscore.otlp import DecodeError, RawTables, SpanLimits
+from spanscore.otlp.limits import DEFAULT_LIMITS
 
 SLICE_BYTES = 16 << 20
 
@@ -77,7 +78,9 @@ def read_slices(
             yield piece
 
 
-def decode_records(records: Sequence[SpoolRecord]) -> tuple[RawTables, list[Undecodable]]:
+def decode_records(
+    records: Sequence[SpoolRecord], limits: SpanLimits | None = None
+) -> tuple[RawTables, list[Undecodable]]:
     """One set of tables for all the records, and the records that could not be decoded."""
     parts: list[RawTables] = []
     bad: list[Undecodable] = []
@@ -85,16 +88,22 @@ def decode_records(records: Sequence[SpoolRecord]) -> tuple[RawTables, list[Unde
         for encoding in Encoding:
             mine = [record for record in records if record.signal is signal and record.encoding is encoding]
             if mine:
-                _decode(DECODERS[signal, encoding], mine, parts, bad)
+                _decode(DECODERS[signal, encoding], limits or DEFAULT_LIMITS, mine, parts, bad)
     return merge(parts), bad
 
 
-def _decode(decode: Decoder, records: Sequence[SpoolRecord], parts: list[RawTables], bad: list[Undecodable]) -> None:
+def _decode(
+    decode: Decoder,
+    limits: SpanLimits,
+    records: Sequence[SpoolRecord],
+    parts: list[RawTables],
+    bad: list[Undecodable],
+) -> None:
     try:
-        parts.append(decode([record.payload for record in records]))
+        parts.append(decode([record.payload for record in records], limits))
     except DecodeError as error:
         if len(records) == 1:
             bad.append(Undecodable(records[0], str(error)))
             return
         for record in records:
-            _decode(decode, [record], parts, bad)
+            _decode(decode, limits, [record], parts, bad)

@@ -7,7 +7,7 @@ Source: https://github.com/googleapis/googleapis/blob/master/google/rpc/status.p
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from spanscore.collector.records import Encoding, Signal
@@ -76,27 +76,37 @@ class Accepted:
     Attributes:
         received: spans or log records in it [count].
         rejected: why some of them cannot be stored: reason -> count.
+        warnings: what is odd about some that are stored: problem -> count.
     """
 
     signal: Signal
     received: int
     rejected: dict[str, int]
+    warnings: dict[str, int] = field(default_factory=dict)
 
     def response(self, encoding: Encoding) -> bytes:
-        """An export response; `partial_success` is unset where all was stored."""
+        """An export response; `partial_success` is unset where all was stored and nothing odd about it."""
         count = sum(self.rejected.values())
-        if count == 0:
+        if not count and not self.warnings:
             return b"{}" if encoding is Encoding.JSON else b""
         message = self._message(count)
         if encoding is Encoding.JSON:
-            partial = {_REJECTED_KEY[self.signal]: str(count), "errorMessage": message}
-            return json.dumps({"partialSuccess": partial}, separators=(",", ":")).encode()
-        return _bytes(1, _integer(1, count) + _text(2, message))
+            partial = {_REJECTED_KEY[self.signal]: str(count)} if count else {}
+            return json.dumps({"partialSuccess": partial | {"errorMessage": message}}, separators=(",", ":")).encode()
+        return _bytes(1, (_integer(1, count) if count else b"") + _text(2, message))
 
     def _message(self, count: int) -> str:
         noun = "spans" if self.signal is Signal.TRACES else "log records"
-        reasons = ", ".join(f"{n} {reason.replace('_', ' ')}" for reason, n in sorted(self.rejected.items()))
-        return f"{count} of {self.received} {noun} rejected: {reasons}."[:MAX_MESSAGE_CHARACTERS]
+        parts = []
+        if count:
+            parts.append(f"{count} of {self.received} {noun} rejected: {_counted(self.rejected)}.")
+        if self.warnings:
+            parts.append(f"Stored with a warning: {_counted(self.warnings)}.")
+        return " ".join(parts)[:MAX_MESSAGE_CHARACTERS]
+
+
+def _counted(reasons: dict[str, int]) -> str:
+    return ", ".join(f"{n} {reason.replace('_', ' ')}" for reason, n in sorted(reasons.items()))
 
 
 def _varint(number: int) -> bytes:

@@ -21,6 +21,7 @@ from spanscore.otlp.framing import MAX_RECORD_BYTES, SNIFF_BYTES, Framing, Kind,
 from spanscore.otlp.jaeger import otlp_of_jaeger
 from spanscore.otlp.json_batch import LOGS, TRACES, JsonBatch
 from spanscore.otlp.json_stream import ITEM_LISTS, PIECE_BYTES, WHOLE_BYTES, JsonCutter, Piece
+from spanscore.otlp.limits import DEFAULT_LIMITS, SpanLimits
 from spanscore.otlp.paths import STDIN, InputFile, expand_paths
 from spanscore.otlp.schema import RawTables
 from spanscore.otlp.streams import ZSTD_MAGIC, ByteStream, Progress
@@ -74,7 +75,9 @@ class FileChunk:
     bytes_total: int | None
 
 
-def read_paths(paths: Iterable[str | os.PathLike[str]], *, progress: Progress | None = None) -> Iterator[FileChunk]:
+def read_paths(
+    paths: Iterable[str | os.PathLike[str]], *, progress: Progress | None = None, limits: SpanLimits = DEFAULT_LIMITS
+) -> Iterator[FileChunk]:
     """Chunks of all telemetry in the files, folders and globs; "-" is standard input.
 
     The content decides what a file is: OTLP/JSON (lines, documents, arrays), protobuf (length-prefixed or bare), Tempo
@@ -83,18 +86,19 @@ def read_paths(paths: Iterable[str | os.PathLike[str]], *, progress: Progress | 
     Args:
         paths: what to read, in order.
         progress: called with the number of bytes just read, as stored.
+        limits: of a span; what is over them is rejected or marked as truncated.
 
     Raises:
         InputError: a path does not exist or cannot be read; raised before anything is read.
     """
-    return _read_files(expand_paths(paths), progress)
+    return _read_files(expand_paths(paths), progress, limits)
 
 
-def _read_files(files: list[InputFile], progress: Progress | None) -> Iterator[FileChunk]:
+def _read_files(files: list[InputFile], progress: Progress | None, limits: SpanLimits) -> Iterator[FileChunk]:
     for file in files:
         try:
             with _opened(file) as source:
-                yield from _FileReader(file, ByteStream(source, progress)).chunks()
+                yield from _FileReader(file, ByteStream(source, progress), limits).chunks()
         except OSError as error:
             problem = LineProblem(file.path, 1, "unreadable", error.strerror or str(error))
             yield FileChunk(file.path, RawTables(), [problem], 0, file.size)
@@ -110,6 +114,7 @@ class _FileReader:
 
     file: InputFile
     stream: ByteStream
+    limits: SpanLimits
     pieces: list[Piece] = field(default_factory=list)
     requests: dict[Kind, list[tuple[int, bytes]]] = field(default_factory=lambda: {Kind.TRACES: [], Kind.LOGS: []})
     gathered_bytes: int = 0
@@ -230,20 +235,20 @@ class _FileReader:
         self.chunk_bytes += self.gathered_bytes
         self.gathered_bytes = 0
 
-    def _decode_requests(self, kind: Kind, decode: Callable[[Sequence[bytes]], RawTables]) -> None:
+    def _decode_requests(self, kind: Kind, decode: Callable[[Sequence[bytes], SpanLimits], RawTables]) -> None:
         numbered, self.requests[kind] = self.requests[kind], []
         try:
             if numbered:
-                self.decoded.append(decode([record for _, record in numbered]))
+                self.decoded.append(decode([record for _, record in numbered], self.limits))
         except DecodeError:
             for number, record in numbered:
                 try:
-                    self.decoded.append(decode([record]))
+                    self.decoded.append(decode([record], self.limits))
                 except DecodeError as error:
                     self._note(number, error)
 
     def _decode_pieces(self) -> None:
-        batch = JsonBatch()
+        batch = JsonBatch(limits=self.limits)
         pieces, self.pieces = self.pieces, []
         for piece in pieces:
             self._add_documents(piece, batch)

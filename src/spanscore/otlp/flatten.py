@@ -8,7 +8,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spanscore.otlp.attributes import AttributeLists, wire_attributes, wire_values
+from spanscore.otlp.attributes import STRING_INDEX, AttributeLists, wire_attributes, wire_values
 from spanscore.otlp.constants import equals, filled, null_where
 from spanscore.otlp.schema import LOG_RECORDS, RESOURCES, SCOPES, SPAN_EVENTS, SPAN_LINKS, SPANS
 
@@ -172,5 +172,16 @@ def _log_table(records: pa.StructArray, *, resource_index: pa.Array, scope_index
         "body": wire_values(records.field("body")),
         "resource_index": resource_index,
         "scope_index": scope_index,
+        "problems": pa.nulls(len(records), LOG_RECORDS.field("problems").type),
     }
-    return flat_table(LOG_RECORDS, columns, wire_attributes(records.field("attributes")))
+    flat = flat_table(LOG_RECORDS, columns, wire_attributes(records.field("attributes")))
+    is_reference = pc.is_valid(pc.struct_field(records.field("body"), "string_value_strindex"))
+    return with_odd_bodies(flat, pc.indices_nonzero(is_reference))
+
+
+def with_odd_bodies(flat: FlatTable, rows: pa.Array) -> FlatTable:
+    """The log records with a note on those whose body refers to a string table, which OTLP lacks."""
+    if len(rows) == 0:
+        return flat
+    before = [flat.odd_rows[STRING_INDEX].cast(pa.int64())] if STRING_INDEX in flat.odd_rows else []
+    return FlatTable(flat.table, flat.odd_rows | {STRING_INDEX: pa.concat_arrays([*before, rows.cast(pa.int64())])})

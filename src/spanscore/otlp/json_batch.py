@@ -14,6 +14,7 @@ from spanscore.otlp import json_columns as column
 from spanscore.otlp.flatten import FlatLogs, FlatTable, FlatTraces
 from spanscore.otlp.json_columns import JsonObject
 from spanscore.otlp.json_tables import SpanTables, log_table, resource_table, scope_table, span_tables
+from spanscore.otlp.limits import SpanLimits
 from spanscore.otlp.schema import RawTables
 from spanscore.otlp.validate import checked_logs, checked_traces
 
@@ -49,6 +50,7 @@ class JsonBatch:
     owners: list[JsonObject] = field(default_factory=list)
     scopes: list[JsonObject] = field(default_factory=list)
     owner_of_scope: list[int] = field(default_factory=list)
+    limits: SpanLimits = field(default_factory=SpanLimits)
     items: dict[Signal, _Items] = field(default_factory=lambda: {TRACES: _Items(), LOGS: _Items()})
 
     def __len__(self) -> int:
@@ -93,11 +95,14 @@ class JsonBatch:
         """
         resources, scopes = resource_table(self.owners), scope_table(self.scopes)
         traces, logs = self.items[TRACES], self.items[LOGS]
-        tables = checked_traces(self._traces(span_tables(traces.objects), traces.scope_index, resources, scopes))
+        tables = checked_traces(
+            self._traces(span_tables(traces.objects), traces.scope_index, resources, scopes), self.limits
+        )
         if not logs.objects:
             return tables
         records = self._owned(log_table(logs.objects), logs.scope_index)
-        return replace(tables, log_records=checked_logs(FlatLogs(resources, scopes, records)).log_records)
+        found = checked_logs(FlatLogs(resources, scopes, records), self.limits)
+        return replace(tables, log_records=found.log_records, rejected_log_records=found.rejected_log_records)
 
     def sound_tables(self) -> RawTables:
         """The tables of everything sound, with what is malformed left out and counted by reason."""

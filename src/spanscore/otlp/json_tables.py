@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from spanscore.otlp import json_columns as column
 from spanscore.otlp.any_value import json_text
 from spanscore.otlp.constants import constant, filled, null_where
-from spanscore.otlp.flatten import FlatTable, flat_table, list_positions, null_if_empty
+from spanscore.otlp.flatten import FlatTable, flat_table, list_positions, null_if_empty, with_odd_bodies
 from spanscore.otlp.json_columns import JsonObject, field
 from spanscore.otlp.json_values import any_values, attributes
 from spanscore.otlp.schema import LOG_RECORDS, RESOURCES, SCOPES, SPAN_EVENTS, SPAN_LINKS, SPANS
@@ -95,7 +95,7 @@ def span_tables(spans: Sequence[JsonObject]) -> SpanTables:
 def log_table(records: Sequence[JsonObject]) -> FlatTable:
     """The log records."""
     column.objects_in(records, "an item of logRecords")
-    body, _ = any_values(field(records, "body"), "body")
+    body, odd_bodies = any_values(field(records, "body"), "body")
     columns = {
         "trace_id": column.ids(field(records, "traceId"), TRACE_ID_BYTES, "traceId"),
         "span_id": column.ids(field(records, "spanId"), SPAN_ID_BYTES, "spanId"),
@@ -109,8 +109,10 @@ def log_table(records: Sequence[JsonObject]) -> FlatTable:
         "flags": _count(records, "flags"),
         "resource_index": _unowned(records),
         "scope_index": _unowned(records),
+        "problems": pa.nulls(len(records), LOG_RECORDS.field("problems").type),
     }
-    return flat_table(LOG_RECORDS, columns, attributes(field(records, "attributes"), "attributes"))
+    lists = attributes(field(records, "attributes"), "attributes")
+    return with_odd_bodies(flat_table(LOG_RECORDS, columns, lists), pa.array(odd_bodies, pa.int64()))
 
 
 def _event_table(lists: Sequence[list[Any]]) -> FlatTable:

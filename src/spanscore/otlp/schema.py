@@ -104,6 +104,7 @@ LOG_RECORDS = pa.schema(
         ("flags", pa.uint32()),
         ("resource_index", pa.int64()),
         ("scope_index", pa.int64()),
+        ("problems", pa.list_(pa.string())),
     ]
 )
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from spanscore.otlp.constants import constant, equals, null_where
 from spanscore.otlp.flatten import FlatLogs, FlatTable, FlatTraces
-from spanscore.otlp.schema import SPANS, RawTables
+from spanscore.otlp.limits import SpanLimits, excess, excess_records, shortened
+from spanscore.otlp.schema import LOG_RECORDS, SPANS, RawTables
 
 TRACE_ID_BYTES = 16
 SPAN_ID_BYTES = 8
@@ -18,19 +21,17 @@ BAD_PARENT_ID = "bad_parent_id"
 BAD_LINK_ID = "bad_link_id"
 
 
-def checked_traces(flat: FlatTraces) -> RawTables:
-    """The tables without the spans whose trace or span id is invalid, which are counted by reason."""
-    trace_is_valid = _is_id(flat.spans.table["trace_id"], TRACE_ID_BYTES)
-    span_is_valid = _is_id(flat.spans.table["span_id"], SPAN_ID_BYTES)
+def checked_traces(flat: FlatTraces, limits: SpanLimits) -> RawTables:
+    """The tables without the spans that have no valid ids or hold too much, which are counted by reason."""
+    too_much = excess(flat, limits)
+    flat = FlatTraces(*(shortened(getattr(flat, part.name), limits) for part in fields(flat)))
+    bad_trace = pc.invert(_is_id(flat.spans.table["trace_id"], TRACE_ID_BYTES))
+    bad_span = pc.invert(_is_id(flat.spans.table["span_id"], SPAN_ID_BYTES))
     spans = _with_problems(flat)
     events = flat.events.table
     links = _with_valid_ids(flat.links.table, trace_id="linked_trace_id", span_id="linked_span_id")
-    keep = pc.and_(trace_is_valid, span_is_valid)
-    rejected = {
-        "invalid_trace_id": _count(pc.invert(trace_is_valid)),
-        "invalid_span_id": _count(pc.and_not(trace_is_valid, span_is_valid)),
-    }
-    if any(rejected.values()):
+    keep, rejected = _kept({"invalid_trace_id": bad_trace, "invalid_span_id": bad_span, **too_much})
+    if rejected:
         spans = spans.filter(keep)
         events, links = _of_kept_spans(events, keep), _of_kept_spans(links, keep)
     return RawTables(
@@ -39,14 +40,40 @@ def checked_traces(flat: FlatTraces) -> RawTables:
         spans=spans.combine_chunks(),
         span_events=events,
         span_links=links,
-        rejected_spans={reason: count for reason, count in rejected.items() if count},
+        rejected_spans=rejected,
     )
 
 
-def checked_logs(flat: FlatLogs) -> RawTables:
-    """The tables; an invalid trace or span id of a log record is null, as OTLP asks."""
+def checked_logs(flat: FlatLogs, limits: SpanLimits) -> RawTables:
+    """The tables without the log records that hold too much; an invalid trace or span id is null, as OTLP asks."""
+    owners = {"resource_index": flat.resources, "scope_index": flat.scopes}
+    too_much = excess_records(flat.log_records, owners, limits)
+    flat = FlatLogs(*(shortened(getattr(flat, part.name), limits) for part in fields(flat)))
     records = _with_valid_ids(flat.log_records.table, trace_id="trace_id", span_id="span_id")
-    return RawTables(resources=flat.resources.table, scopes=flat.scopes.table, log_records=records)
+    problems: dict[int, set[str]] = defaultdict(set)
+    _note(problems, flat.log_records.odd_rows)
+    for owner, key in ((flat.resources, "resource_index"), (flat.scopes, "scope_index")):
+        _note(problems, _items_of(owner, records[key]))
+    records = _noted(records, problems, LOG_RECORDS)
+    keep, rejected = _kept(too_much)
+    if rejected:
+        records = records.filter(keep)
+    return RawTables(
+        resources=flat.resources.table,
+        scopes=flat.scopes.table,
+        log_records=records.combine_chunks(),
+        rejected_log_records=rejected,
+    )
+
+
+def _kept(reasons: Mapping[str, pa.ChunkedArray]) -> tuple[Any, dict[str, int]]:
+    """Which rows have no reason to be rejected, and how many are rejected for each: the first that a row has counts."""
+    is_rejected, rejected = None, {}
+    for reason, mask in reasons.items():
+        rejected[reason] = _count(mask if is_rejected is None else pc.and_not(mask, is_rejected))
+        is_rejected = mask if is_rejected is None else pc.or_(is_rejected, mask)
+    keep = None if is_rejected is None else pc.invert(is_rejected)
+    return keep, {reason: count for reason, count in rejected.items() if count}
 
 
 def _is_id(ids: pa.ChunkedArray, size: int) -> pa.ChunkedArray:
@@ -91,14 +118,18 @@ def _with_problems(flat: FlatTraces) -> pa.Table:
         span_index = part.table["span_index"].combine_chunks()
         _note(problems, {reason: span_index.take(rows) for reason, rows in part.odd_rows.items()})
     for owner, key in ((flat.resources, "resource_index"), (flat.scopes, "scope_index")):
-        _note(problems, _spans_of(owner, spans[key]))
+        _note(problems, _items_of(owner, spans[key]))
+    return _noted(spans, problems, SPANS)
+
+
+def _noted(items: pa.Table, problems: Mapping[int, set[str]], schema: pa.Schema) -> pa.Table:
     if not problems:
-        return spans
-    column: list[list[str] | None] = [None] * len(spans)
+        return items
+    column: list[list[str] | None] = [None] * len(items)
     for row, reasons in problems.items():
         column[row] = sorted(reasons)
-    place = SPANS.get_field_index("problems")
-    return spans.set_column(place, SPANS.field("problems"), pa.array(column, SPANS.field("problems").type))
+    place = schema.get_field_index("problems")
+    return items.set_column(place, schema.field("problems"), pa.array(column, schema.field("problems").type))
 
 
 def _bad_links(links: pa.Table) -> dict[str, pa.Array]:
@@ -106,9 +137,9 @@ def _bad_links(links: pa.Table) -> dict[str, pa.Array]:
     return {BAD_LINK_ID: links["span_index"].filter(pc.invert(valid))} if len(links) else {}
 
 
-def _spans_of(owner: FlatTable, owner_of_span: pa.ChunkedArray) -> dict[str, pa.Array]:
+def _items_of(owner: FlatTable, owner_of_item: pa.ChunkedArray) -> dict[str, pa.Array]:
     return {
-        reason: pc.indices_nonzero(pc.is_in(owner_of_span, value_set=rows.cast(pa.int64())))
+        reason: pc.indices_nonzero(pc.is_in(owner_of_item, value_set=rows.cast(pa.int64())))
         for reason, rows in owner.odd_rows.items()
     }
 

@@ -53,6 +53,7 @@ select
     batch_scopes.scope_id,
     batch_scopes.name as scope_name,
     batch_scopes.version as scope_version,
+    arrow_log_records.problems,
     current_localtimestamp()::timestamp as received_at
 from arrow_log_records
 join new_log_ids using (log_index)
