@@ -1,4 +1,5 @@
--- What became of everything that was ever received: received = stored + duplicate + conflict + rejected, per signal.
+-- What became of everything that was ever received: received = stored + duplicate + conflict + rejected, per signal;
+-- `purged` is what of the stored has been deleted since.
 select
     signal,
     outcome,

@@ -57,7 +57,7 @@ def _balance(signal: str, accounting: list[Row]) -> dict[str, Any]:
             rejected[row["reason"] or "unknown"] = row["n"]
     explained = sum(totals[outcome] for outcome in ("stored", "duplicate", "conflict", "rejected"))
     return {
-        **{outcome: totals[outcome] for outcome in ("received", "stored", "duplicate", "conflict")},
+        **{outcome: totals[outcome] for outcome in ("received", "stored", "duplicate", "conflict", "purged")},
         "rejected": rejected,
         "unaccounted": totals["received"] - explained,
     }
@@ -98,19 +98,12 @@ def _advice(document: dict[str, Any]) -> list[str]:
             f"{contents['pending_traces']} traces have rows that the trajectory does not know yet. "
             f"A running collector catches up by itself; otherwise: spanscore rebuild --store {store}"
         )
-    for signal in SIGNALS:
-        balance = document["accounting"][signal]
-        if balance["unaccounted"]:
-            advice.append(f"{balance['unaccounted']} {signal} were received and nothing says what became of them.")
-        if balance["stored"] != contents[signal]:
-            advice.append(
-                f"The accounting says {balance['stored']} {signal} were stored, "
-                f"and the table holds {contents[signal]}. Something else has changed it."
-            )
-        if balance["rejected"]:
-            reasons = ", ".join(f"{n} {reason}" for reason, n in balance["rejected"].items())
-            noun = signal.replace("_", " ")
-            advice.append(f"Some {noun} were rejected and are not stored: {reasons}. Look at what their emitter sends.")
+    if contents["compaction_due"]:
+        advice.append(
+            "Something was purged, and bytes of it may remain in the database file. "
+            f"Write it anew: spanscore purge --compact --store {store}"
+        )
+    advice += _advice_on_accounting(document)
     if document["accounting"]["spans"]["conflict"]:
         advice.append(
             "Spans came twice with different content; the first was kept, the others are in `span_conflicts`. "
@@ -122,4 +115,24 @@ def _advice(document: dict[str, Any]) -> list[str]:
         )
     if contents["spans"] and not contents["runs"] and not contents["pending_traces"]:
         advice.append("There are spans and no agent runs: is the agent instrumented with one of the known conventions?")
+    return advice
+
+
+def _advice_on_accounting(document: dict[str, Any]) -> list[str]:
+    contents = document["contents"]
+    advice = []
+    for signal in SIGNALS:
+        balance = document["accounting"][signal]
+        if balance["unaccounted"]:
+            advice.append(f"{balance['unaccounted']} {signal} were received and nothing says what became of them.")
+        if balance["stored"] - balance["purged"] != contents[signal]:
+            purged = f" and {balance['purged']} of them purged" if balance["purged"] else ""
+            advice.append(
+                f"The accounting says {balance['stored']} {signal} were stored{purged}, "
+                f"and the table holds {contents[signal]}. Something else has changed it."
+            )
+        if balance["rejected"]:
+            reasons = ", ".join(f"{n} {reason}" for reason, n in balance["rejected"].items())
+            noun = signal.replace("_", " ")
+            advice.append(f"Some {noun} were rejected and are not stored: {reasons}. Look at what their emitter sends.")
     return advice

@@ -62,4 +62,7 @@ from new_edges
 left join round_traces as own on own.trace_id = new_edges.trace_id
 left join round_traces as other on other.trace_id = new_edges.other_trace_id
 where own.group_id is distinct from other.group_id
-    and new_edges.trace_id in (select trace_id from spans);
+    and (
+        new_edges.trace_id in (select trace_id from spans)
+        or new_edges.trace_id in (select trace_id from archived_traces)
+    );

@@ -13,6 +13,7 @@ import typer
 
 from spanscore import __version__
 from spanscore.cli import (
+    archive,
     baseline,
     bench,
     collect,
@@ -25,6 +26,7 @@ from spanscore.cli import (
     history,
     ingest,
     prices,
+    purge,
     rebuild,
     recommend,
     report,
@@ -64,6 +66,8 @@ app.add_typer(baseline.app, name="baseline")
 app.command("history")(history.history)
 app.command("recommend")(recommend.recommend)
 app.command("rebuild")(rebuild.rebuild)
+app.command("archive")(archive.archive)
+app.command("purge")(purge.purge)
 app.add_typer(bench.app, name="bench")
 app.add_typer(suite.app, name="suite")
 app.add_typer(evaluators.app, name="evaluators")

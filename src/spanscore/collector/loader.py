@@ -15,11 +15,12 @@ from pathlib import Path
 from spanscore.collector.config import CollectorConfig
 from spanscore.collector.records import Gap, SpoolRecord
 from spanscore.collector.slices import Slice, decode_records, read_slices, waiting
-from spanscore.collector.spool import QUARANTINE, Spool, segment_paths, sync_directory
+from spanscore.collector.spool import QUARANTINE, Spool, segment_paths
 from spanscore.collector.status import CollectorStatus, now
 from spanscore.errors import DrainTimeout, StoreLocked
 from spanscore.otlp import RawTables
 from spanscore.store import ManifestRow, Store
+from spanscore.store.directory import sync_directory
 
 SOURCE = "otlp"
 WINDOW_S = 1.0

@@ -20,7 +20,7 @@ from typing import Self
 
 from spanscore.collector.records import SpoolRecord
 from spanscore.errors import CollectorRunning, SpoolUnavailable
-from spanscore.store.directory import make_directory
+from spanscore.store.directory import make_directory, sync_directory
 
 SEGMENT_BYTES = 16 << 20
 BATCH_REQUESTS = 256
@@ -196,15 +196,6 @@ class _Segment:
 def segment_paths(directory: Path) -> list[Path]:
     """The segments of a spool, oldest first."""
     return sorted(path for path in directory.iterdir() if _SEGMENT_NAME.fullmatch(path.name))
-
-
-def sync_directory(directory: Path) -> None:
-    """Makes the names in a directory durable."""
-    fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
 
 
 def _take(directory: Path) -> int:

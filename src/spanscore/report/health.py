@@ -36,7 +36,7 @@ def print_health(document: dict[str, Any], form: str) -> None:
     _line(out, "waiting", _waiting(document))
     out.print()
     rows = [{"signal": signal.replace("_", " "), **balance} for signal, balance in document["accounting"].items()]
-    outcomes = [counted(key) for key in ("received", "stored", "duplicate", "conflict")]
+    outcomes = [counted(key) for key in ("received", "stored", "duplicate", "conflict", "purged")]
     rejected = Column("rejected", lambda row: sum(row["rejected"].values()), right=True)
     out.print(grid(rows, [named("signal"), *outcomes, rejected, Column("why", _reasons)]))
     out.print()

@@ -57,7 +57,7 @@ class RunFilters:
     limit: int = 50
 
 
-def parse_since(text: str | None, *, now: datetime) -> datetime | None:
+def parse_since(text: str | None, *, now: datetime, option: str = "--since") -> datetime | None:
     """The moment that `text` means, UTC without zone: an age (`90m`, `24h`, `7d`, `2w`) or an ISO date or time.
 
     A time that names no zone is UTC.
@@ -75,7 +75,7 @@ def parse_since(text: str | None, *, now: datetime) -> datetime | None:
             moment = datetime.fromisoformat(text.strip())
     except (ValueError, OverflowError) as error:
         raise UsageError(
-            f"--since `{text}` is neither an age nor a date.\n"
+            f"{option} `{text}` is neither an age nor a date.\n"
             "  Write an age such as `90m`, `24h`, `7d`, or a time such as `2026-11-29` or `2026-11-29T08:00:00Z`."
         ) from error
     return (moment if moment.tzinfo is None else moment.astimezone(UTC)).replace(tzinfo=None)

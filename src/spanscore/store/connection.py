@@ -131,10 +131,12 @@ def connect_for_reading(
     memory_limit: str | None,
     threads: int | None,
     spill: str | None = None,
+    archive: Path | None = None,
 ) -> duckdb.DuckDBPyConnection:
     """A read-only connection that reaches no other file, no network and no setting.
 
-    `spill` names a folder for what does not fit into memory; without it such a query fails.
+    `spill` names a folder for what does not fit into memory; without it such a query fails. Files in the folder
+    `archive` can be reached.
 
     Raises:
         StoreLocked: another process held the file for longer than `wait_s` [s].
@@ -152,6 +154,8 @@ def connect_for_reading(
         config["max_execution_time"] = max(1, round(timeout_s * 1000))
     connection = _waiting(path, wait_s, lambda: duckdb.connect(str(path), read_only=True, config=config))
     # The order is forced: the zone before external access goes, the lock of the configuration last.
+    if archive is not None:
+        connection.execute("set allowed_directories = $1::varchar[]", [[str(archive)]])
     for setting in (
         "set TimeZone = 'UTC'",
         "set enable_progress_bar = false",
@@ -166,9 +170,12 @@ def _waiting(path: Path, wait_s: float, connect: Callable[[], duckdb.DuckDBPyCon
     deadline = time.monotonic() + wait_s
     pause = _FIRST_PAUSE_S
     while True:
+        before = _identity(path)
         try:
-            return connect()
+            connection = connect()
         except duckdb.Error as error:
+            if _identity(path) != before:
+                continue
             refusal = _refusal(path, error, wait_s)
             left = deadline - time.monotonic()
             if not isinstance(refusal, StoreLocked) or left <= 0:
@@ -176,6 +183,20 @@ def _waiting(path: Path, wait_s: float, connect: Callable[[], duckdb.DuckDBPyCon
             # Jitter keeps several waiting readers from arriving together.
             time.sleep(min(left, pause * random.uniform(0.5, 1.0)))  # noqa: S311
             pause = min(pause * 2, _LONGEST_PAUSE_S)
+            continue
+        if before is None or _identity(path) == before:
+            return connection
+        # Whoever held the lock has put a compacted file in its place: this is the old one, which has no name any more.
+        connection.close()
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Tells the file from another of the same name; None where there is none. Only its holder may replace it."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _refusal(path: Path, error: duckdb.Error, wait_s: float) -> StoreError:

@@ -20,6 +20,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from spanscore.store.archive.recall import recall_pending
 from spanscore.store.prices import install_prices, price_calls
 from spanscore.store.queries import query_path, read_query
 
@@ -151,6 +152,8 @@ def take_round(con: duckdb.DuckDBPyConnection, round_spans: int) -> pa.Table:
     Returns:
         A row per trace: trace_id, group_id (of what is one run) and batch (number of the batch it is dealt into).
     """
+    # Deriving reads a trace whole, from the database alone.
+    recall_pending(con)
     query = read_query("trajectory/steps/take_round.sql")
     parameters = {"batch_spans": BATCH_SPANS, "round_spans": round_spans}
     return con.sql(query, params=parameters).to_arrow_table()

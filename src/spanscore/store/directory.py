@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from spanscore.errors import StoreError
@@ -22,3 +23,12 @@ def make_directory(directory: Path) -> None:
         raise StoreError(
             f"The store directory `{directory}` cannot be made: {error.strerror}.\n  Name another one with --store."
         ) from error
+
+
+def sync_directory(directory: Path) -> None:
+    """Makes the names in a directory durable."""
+    fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

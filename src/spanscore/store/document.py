@@ -24,6 +24,10 @@ _BOOKKEEPING = (
     "pending_traces",
     "spool_manifest",
     "store_meta",
+    "archive_parts",
+    "archive_files",
+    "archived_traces",
+    "archive_returned",
     "schema_migrations",
 )
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from spanscore.store import migrate, model
+from spanscore.store.archive.recall import install_macros
 from spanscore.store.connection import database_path
 from spanscore.store.queries import read_query
 from spanscore.store.query import Column
@@ -100,10 +101,12 @@ class EvaluationSession:
         """
         self.create_macros(read_query(f"macros/{name}.sql") for name in macros)
         self.find_runs(scope)
+        whole = self._session.whole_tables
+        if whole:
+            install_macros(self._connection)
         for table, condition in _conditions(scope):
-            self._connection.execute(
-                f"create or replace temp view {table} as select * from {_DATABASE}.main.{table}{condition}"
-            )
+            source = f"({whole[table]})" if table in whole else f"{_DATABASE}.main.{table}"
+            self._connection.execute(f"create or replace temp view {table} as select * from {source}{condition}")
         self._connection.execute(
             "create or replace temp view cases as select run_cases.run_id, cases.* exclude (stored_at)"
             f" from run_cases inner join {_DATABASE}.main.cases as cases on cases.rowid = run_cases.case_row"
@@ -174,7 +177,9 @@ class EvaluationSession:
 
     def beside(self) -> EvaluationSession:
         """Another connection to the same database, for another thread. It must be prepared, and ends with this one."""
-        session = ReadSession(self._connection.cursor(), self._session.path, self._session.timeout_s)
+        session = ReadSession(
+            self._connection.cursor(), self._session.path, self._session.timeout_s, self._session.whole_tables
+        )
         return EvaluationSession(session)
 
     def fill(self, table: str, rows: Sequence[Mapping[str, object]]) -> None:

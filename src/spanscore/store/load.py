@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import duckdb
 import pyarrow as pa
 
+from spanscore.store.archive.recall import has_archive, recall
 from spanscore.store.counts import LoadCounts, ManifestRow, SignalCounts
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def _in_transaction(
 ) -> LoadCounts:
     connection.execute("begin transaction")
     try:
+        connection.execute(_sql("values"))
         connection.execute(_sql("macros"))
         counts = _load(connection, tables)
         record_counts(connection, counts, source=source)
@@ -86,6 +88,7 @@ def roll_back(connection: duckdb.DuckDBPyConnection) -> None:
 
 def _load(connection: duckdb.DuckDBPyConnection, tables: RawTables) -> LoadCounts:
     if tables.spans.num_rows or tables.log_records.num_rows:
+        _recall(connection, tables)
         connection.register("arrow_resources", tables.resources)
         connection.register("arrow_scopes", tables.scopes)
         connection.execute(_sql("resources"))
@@ -93,6 +96,18 @@ def _load(connection: duckdb.DuckDBPyConnection, tables: RawTables) -> LoadCount
         spans=_load_spans(connection, tables),
         log_records=_load_log_records(connection, tables),
     )
+
+
+def _recall(connection: duckdb.DuckDBPyConnection, tables: RawTables) -> None:
+    """Brings back from the archive what this batch has more rows of: they are compared with rows of the database."""
+    if not has_archive(connection):
+        return
+    arriving = [table.select(["trace_id"]) for table in (tables.spans, tables.log_records) if table.num_rows]
+    connection.register("arrow_trace_ids", pa.concat_tables(arriving))
+    try:
+        recall(connection, "select lower(hex(trace_id)) from arrow_trace_ids")
+    finally:
+        connection.unregister("arrow_trace_ids")
 
 
 def _load_spans(connection: duckdb.DuckDBPyConnection, tables: RawTables) -> SignalCounts:

@@ -10,6 +10,7 @@ import duckdb
 
 from spanscore.errors import QueryError, QueryTimeout, StoreMissing
 from spanscore.store import migrate, model
+from spanscore.store.archive.views import archive_folder, lay_views
 from spanscore.store.connection import DEFAULT_WAIT_S, connect_for_reading, database_path
 
 if TYPE_CHECKING:
@@ -24,12 +25,20 @@ if TYPE_CHECKING:
 class ReadSession:
     """A locked-down read-only connection. Parameters are bound, never spliced."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, path: Path, timeout_s: float | None) -> None:
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        path: Path,
+        timeout_s: float | None,
+        whole_tables: Mapping[str, str] | None = None,
+    ) -> None:
         """Use `read_session`."""
         self.connection = connection
         """For our own statements, such as temporary views; text from a user goes through the methods."""
         self.path = path
         self.timeout_s = timeout_s
+        self.whole_tables = whole_tables or {}
+        """Raw table -> a query for its live and its archived rows, where it has archived ones."""
 
     def rows(self, sql: str, parameters: Parameters | None = None) -> list[tuple[Any, ...]]:
         """All rows of one SELECT."""
@@ -126,9 +135,15 @@ def read_session(
     with ExitStack() as stack:
         spill = stack.enter_context(TemporaryDirectory(prefix="spanscore-")) if may_spill else None
         connection = connect_for_reading(
-            path, wait_s=wait_s, timeout_s=timeout_s, memory_limit=memory_limit, threads=threads, spill=spill
+            path,
+            wait_s=wait_s,
+            timeout_s=timeout_s,
+            memory_limit=memory_limit,
+            threads=threads,
+            spill=spill,
+            archive=archive_folder(directory),
         )
         stack.callback(connection.close)
         migrate.require_current(connection, path)
         model.require_current(connection, path)
-        yield ReadSession(connection, path, timeout_s)
+        yield ReadSession(connection, path, timeout_s, lay_views(connection, directory, path.stem))

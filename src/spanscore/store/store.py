@@ -124,8 +124,13 @@ class Store:
             progress: told (traces done, traces in all) as it goes.
         """
         from spanscore.store import derive
+        from spanscore.store.archive import stale
 
-        return derive.derive(self.connection, progress)
+        waiting = stale.count_stale(self.connection)
+        if not waiting:
+            return derive.derive(self.connection, progress)
+        done = derive.derive(self.connection, stale.more(progress, waiting))
+        return done + stale.derive_stale(self.connection, stale.after(progress, done))
 
     def deriving_beside(self) -> DerivingBeside:
         """What derives the first traces while later ones are loaded, where there is a processor for it."""
@@ -140,6 +145,7 @@ class Store:
             progress: told (traces done, traces in all) as it goes.
         """
         model.mark_all_pending(self.connection)
+        self.connection.execute("update archive_parts set model_version = null")
         return self.derive(progress)
 
     def checkpoint(self) -> None:

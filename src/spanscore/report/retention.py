@@ -1,0 +1,82 @@
+"""What `spanscore archive`, `purge` and `export` say when they are done."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from spanscore.report import figures
+from spanscore.report.documents import print_json
+from spanscore.report.terminal import console
+
+if TYPE_CHECKING:
+    from spanscore.retention.archive import Archived
+    from spanscore.retention.purge import Purged
+    from spanscore.store.compact import Compaction
+
+
+def print_archived(archived: Archived, form: str) -> None:
+    """Print what was moved into the archive, as `text` or `json`."""
+    if form == "json":
+        print_json(archived.document())
+        return
+    counts = archived.counts
+    what = _amount(counts.traces, counts.spans, counts.log_records)
+    if archived.is_dry_run:
+        _say(f"Would move {what} that have been quiet since {figures.when(archived.before.isoformat())} UTC.")
+        return
+    if not counts.traces:
+        _say(f"Nothing to move: no trace has been quiet since {figures.when(archived.before.isoformat())} UTC.")
+    else:
+        _say(f"Moved {what} into the archive: {figures.size(counts.size)} written.")
+    if archived.compaction is not None:
+        _say(_compacted(archived.compaction))
+
+
+def print_purged(purged: Purged, form: str) -> None:
+    """Print what was deleted, as `text` or `json`."""
+    if form == "json":
+        print_json(purged.document())
+        return
+    counts = purged.counts
+    verb = "Would delete" if purged.is_dry_run else "Deleted"
+    archived = f", {figures.count(counts.archived_traces)} of them in the archive" if counts.archived_traces else ""
+    _say(
+        f"{verb} {_amount(counts.traces, counts.spans, counts.log_records)}{archived}, with "
+        f"{figures.count(counts.runs)} runs and {figures.count(counts.scores)} scores."
+    )
+    if counts.shared_traces:
+        _say(f"{figures.count(counts.shared_traces)} traces that share a run with them stay, and lose their scores.")
+    if purged.waiting_bytes:
+        _say(f"{figures.size(purged.waiting_bytes)} wait in the spool and are not counted; a purge loads them first.")
+    if purged.spool is not None:
+        spool = purged.spool
+        _say(
+            f"Spool: {spool.segments_rewritten} segments rewritten, {spool.segments_deleted} deleted; "
+            f"{spool.quarantine_deleted} copies of unreadable requests deleted, {spool.quarantine_left} left"
+            f"{' (delete them with --quarantine)' if spool.quarantine_left else ''}."
+        )
+    if purged.compaction is not None:
+        _say(_compacted(purged.compaction))
+    elif not purged.is_dry_run:
+        _say("Bytes of the deleted rows remain in the database file until `spanscore purge --compact`.")
+
+
+def print_compacted(compaction: Compaction, form: str) -> None:
+    """Print the sizes of a database that was written anew, as `text` or `json`."""
+    if form == "json":
+        print_json({"compacted": True, "database_bytes": asdict(compaction)})
+    else:
+        _say(_compacted(compaction))
+
+
+def _compacted(compaction: Compaction) -> str:
+    return f"Database written anew: {figures.size(compaction.before)} before, {figures.size(compaction.after)} now."
+
+
+def _amount(traces: int, spans: int, log_records: int) -> str:
+    return f"{figures.count(traces)} traces ({figures.count(spans)} spans, {figures.count(log_records)} log records)"
+
+
+def _say(sentence: str) -> None:
+    console().print(sentence, soft_wrap=True, markup=False, highlight=False)
