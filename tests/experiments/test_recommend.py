@@ -108,6 +108,23 @@ def test_a_model_without_a_price_is_not_ranked_and_not_free():
     assert (found.winner, found.winner_is_outside_noise) == ("priced", None)
 
 
+def test_a_winner_that_invents_more_than_another_is_named():
+    def grounded(name, figures, share):
+        made = model(name, figures)
+        told = experiment(name, {"numbers_grounded": {case: [share] for case in CASES}})
+        return replace(made, scores={**made.scores, **told.scores}, metrics={**made.metrics, **told.metrics})
+
+    quick = grounded("quick", (1.0, 1.0, 1.0, 0.001), 0.5)
+    honest = grounded("honest", (0.9, 1.0, 5.0, 0.01), 1.0)
+    found = recommend([quick, honest], profile="balanced", now=NOW)
+    alike = recommend([quick, grounded("other", (0.9, 1.0, 5.0, 0.01), 0.5)], profile="balanced", now=NOW)
+
+    told = "Groundedness has no part in the score: numbers_grounded is 50.0% for quick and 100.0% for honest."
+    assert found.winner == "quick"
+    assert told in found.findings
+    assert not any("Groundedness" in finding for finding in alike.findings)
+
+
 def test_only_cases_that_all_have_count():
     found = recommend(
         [model("a", (1.0, 1.0, 1.0, 0.01), CASES[:60]), model("b", (0.5, 1.0, 1.0, 0.01), CASES)],

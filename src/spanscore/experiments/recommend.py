@@ -31,6 +31,9 @@ COMPLETED = "task_completed"
 ACCURACY = ("tool_set_match", "tool_f1", "tool_recall", "tool_sequence_match", "tool_arguments_match")
 """What is taken for tool accuracy: the first of these that all experiments have."""
 
+GROUNDEDNESS = ("numbers_grounded", "urls_grounded", "quotes_grounded")
+"""What the score has no part for, and must not be lost sight of: a variant may be quick, cheap and make figures up."""
+
 # Up to this many cases every swap is looked at: 4,096 of them [cases].
 _EXACT_UP_TO = 12
 # Of one case: sums of completion, accuracy, duration and cost, and how many values each has.
@@ -175,7 +178,10 @@ def recommend(
         candidates=candidates,
         pareto_front=front,
         not_ranked=not_ranked,
-        findings=list(_words(experiments, candidates, not_ranked, len(common), outside=outside)),
+        findings=[
+            *_words(experiments, candidates, not_ranked, len(common), outside=outside),
+            *_ungrounded(experiments, winner, common),
+        ],
     )
 
 
@@ -326,3 +332,19 @@ def _words(
     beaten = [one.name for one in candidates if not one.is_on_pareto_front]
     if beaten:
         yield f"Another one is at least as good in everything: {', '.join(beaten)}."
+
+
+def _ungrounded(experiments: Sequence[Experiment], winner: str, cases: Sequence[str]) -> Iterator[str]:
+    """Where another variant invents less than the winner."""
+    for metric in GROUNDEDNESS:
+        means = {}
+        for one in experiments:
+            values = [value for of_case in one.values(metric, cases).values() for value in of_case]
+            if values:
+                means[one.name] = sum(values) / len(values)
+        better = {name: mean for name, mean in means.items() if mean > means.get(winner, 1.0) + 0.0005}
+        if better:
+            told = ", ".join(
+                f"{mean:.1%} for {name}" for name, mean in sorted(better.items(), key=lambda item: -item[1])
+            )
+            yield f"Groundedness has no part in the score: {metric} is {means[winner]:.1%} for {winner} and {told}."

@@ -146,7 +146,10 @@ def difference_text(value: float | None, interval: Bounds | None, unit: str) -> 
 def _signed(value: float | None, unit: str) -> str:
     if value is None:
         return "…"
-    return f"{'-' if value < 0 else '+' if value > 0 else ''}{score(abs(value), unit)}"
+    amount = score(abs(value), unit)
+    # What rounds to zero has no sign: `-0.000` would claim a direction.
+    sign = "" if not any(digit in amount for digit in "123456789") else "-" if value < 0 else "+"
+    return f"{sign}{amount}"
 
 
 def commit_text(commit: str | None) -> str:

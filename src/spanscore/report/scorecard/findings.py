@@ -186,8 +186,8 @@ def _cost(cost: Cost) -> Iterator[Finding]:
         yield Finding(
             kind="unpriced_calls",
             topic="cost",
-            text=f"{cost.unpriced_llm_calls} LLM calls have no known price: costs are lower bounds. "
-            "See `spanscore prices check`.",
+            text=f"{cost.unpriced_llm_calls} LLM calls have no known price, failed calls among them: costs are lower "
+            "bounds. See `spanscore prices check`.",
         )
     if cost.per_run and cost.per_success is not None and cost.per_success > _WASTE * cost.per_run:
         yield Finding(
