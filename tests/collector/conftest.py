@@ -1,5 +1,6 @@
 """A collector in this process, requests to send to it, and what the store holds afterwards."""
 
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,9 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from spanscore.collector import Collector
 from spanscore.store import read_session
+
+# Test modules are imported by path; this lets them import the module beside them.
+sys.path.insert(0, str(Path(__file__).parent))
 
 START_NS = 1_700_000_000_000_000_000
 

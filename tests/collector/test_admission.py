@@ -17,7 +17,7 @@ import pytest
 from google.rpc.error_details_pb2 import RetryInfo
 from google.rpc.status_pb2 import Status
 
-from spanscore.collector import Collector, CollectorConfig, http_body, http_protocol, read_status
+from spanscore.collector import Collector, CollectorConfig, Security, http_body, http_protocol, read_status
 from spanscore.collector.collector import serve
 from spanscore.errors import CollectorRunning, UsageError
 
@@ -152,7 +152,7 @@ def test_other_machines_are_let_in_only_on_request(tmp_path: Path, address: str)
 
     assert raised.value.exit_code == 2
     assert not (tmp_path / "store").exists()
-    CollectorConfig(store=tmp_path, grpc=address, insecure=True).check()
+    CollectorConfig(store=tmp_path, grpc=address, security=Security(insecure_no_auth=True)).check()
 
 
 @pytest.mark.parametrize("address", ["localhost:0", "127.0.0.1:0", "127.8.8.8:0", "[::1]:0"])

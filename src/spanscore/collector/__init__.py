@@ -8,6 +8,8 @@ with Collector("store-directory") as collector:
 from typing import TYPE_CHECKING, Any
 
 from spanscore.collector.config import DEFAULT_GRPC, DEFAULT_HTTP, CollectorConfig, CollectorLimits
+from spanscore.collector.redaction.settings import Content, Privacy, Redact
+from spanscore.collector.security import Security
 from spanscore.collector.status import STATUS_FILE, read_status
 
 if TYPE_CHECKING:
@@ -20,6 +22,10 @@ __all__ = [
     "Collector",
     "CollectorConfig",
     "CollectorLimits",
+    "Content",
+    "Privacy",
+    "Redact",
+    "Security",
     "read_status",
     "serve",
 ]

@@ -9,13 +9,18 @@ from types import FrameType, TracebackType
 from typing import Any, Self
 
 from spanscore.collector.admission import Admission
+from spanscore.collector.auth import Authenticator
 from spanscore.collector.config import CollectorConfig, CollectorLimits
 from spanscore.collector.grpc_receiver import GrpcReceiver
 from spanscore.collector.http_receiver import HttpReceiver
 from spanscore.collector.intake import Intake
 from spanscore.collector.loader import Loader
+from spanscore.collector.redaction.redactor import Redactor
+from spanscore.collector.redaction.settings import Privacy
+from spanscore.collector.security import Security
 from spanscore.collector.spool import Spool
 from spanscore.collector.status import CollectorStatus
+from spanscore.collector.tls import Certificates
 from spanscore.errors import DrainTimeout
 
 SPOOL_FOLDER = "spool"
@@ -38,8 +43,9 @@ class Collector:
         *,
         grpc: str | None = "127.0.0.1:0",
         http: str | None = "127.0.0.1:0",
-        insecure: bool = False,
         limits: CollectorLimits | None = None,
+        security: Security | None = None,
+        privacy: Privacy | None = None,
         open_spool: Callable[[Path], Spool] = Spool,
     ) -> None:
         """Settles what to listen on and where to store; nothing happens before it is opened.
@@ -47,12 +53,17 @@ class Collector:
         Args:
             store: the store directory, created when missing.
             grpc, http: `HOST:PORT` to listen on, port 0 for any free one; None switches the receiver off.
-            insecure: listen on other addresses than loopback, with neither encryption nor authentication.
-            limits: None = the defaults.
+            limits, security, privacy: None = the defaults.
             open_spool: makes the spool in its directory.
         """
-        limits = CollectorLimits() if limits is None else limits
-        self.config = CollectorConfig(store=Path(store), grpc=grpc, http=http, insecure=insecure, limits=limits)
+        self.config = CollectorConfig(
+            store=Path(store),
+            grpc=grpc,
+            http=http,
+            limits=limits or CollectorLimits(),
+            security=security or Security(),
+            privacy=privacy or Privacy(),
+        )
         self.grpc_address: str | None = None
         self.http_address: str | None = None
         self._open_spool = open_spool
@@ -74,19 +85,25 @@ class Collector:
         """
         config = self.config
         config.check()
+        authenticator = Authenticator(config.security)
+        certificates = Certificates(config.security) if config.security.has_tls else None
+        config.security.warn(config.public_addresses())
         self._spool = self._open_spool(config.store / SPOOL_FOLDER)
         self._status = CollectorStatus(config.store)
         self._loader = Loader(config, self._spool, self._status)
         self._admission = Admission(config, waiting_bytes=self._loader.waiting_bytes)
-        intake = Intake(self._spool, self._status, self._admission, config.limits, on_accept=self._loader.notify)
         self._receivers: list[GrpcReceiver | HttpReceiver] = []
         try:
+            redactor = Redactor(config.privacy, config.store, on_redact=self._status.count_redactions)
+            intake = Intake(
+                self._spool, self._status, self._admission, redactor, config.limits, on_accept=self._loader.notify
+            )
             if config.grpc is not None:
-                grpc = GrpcReceiver(config, intake, self._admission, self._status)
+                grpc = GrpcReceiver(config, intake, self._admission, self._status, authenticator, certificates)
                 self._receivers.append(grpc)
                 self.grpc_address = grpc.address
             if config.http is not None:
-                http = HttpReceiver(config, intake, self._admission, self._status)
+                http = HttpReceiver(config, intake, self._admission, self._status, authenticator, certificates)
                 self._receivers.append(http)
                 self.http_address = http.address
             self._loader.start()
@@ -162,8 +179,9 @@ def serve(
             config.store,
             grpc=config.grpc,
             http=config.http,
-            insecure=config.insecure,
             limits=config.limits,
+            security=config.security,
+            privacy=config.privacy,
             open_spool=open_spool,
         ) as collector:
             if on_ready is not None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ipaddress
-import socket
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from spanscore.collector.redaction.settings import Privacy
+from spanscore.collector.security import Security, is_loopback
 from spanscore.errors import UsageError
 
 if TYPE_CHECKING:
@@ -68,29 +68,38 @@ class CollectorConfig:
     Attributes:
         store: the store directory; the spool is `spool/` inside it.
         grpc, http: `HOST:PORT` to listen on, port 0 for any free one; None switches the receiver off.
-        insecure: listen on other addresses than loopback, with neither encryption nor authentication.
+        security: who may send, and over what.
+        privacy: what is replaced or left out before anything is written to disk.
     """
 
     store: Path
     grpc: str | None = DEFAULT_GRPC
     http: str | None = DEFAULT_HTTP
-    insecure: bool = False
+    security: Security = field(default_factory=Security)
+    privacy: Privacy = field(default_factory=Privacy)
     limits: CollectorLimits = CollectorLimits()
 
     def check(self) -> None:
         """Raises `UsageError` for settings that cannot be used."""
         if self.grpc is None and self.http is None:
             raise UsageError("Both receivers are switched off. Give an address to --grpc or to --http.")
-        for option, address in (("--grpc", self.grpc), ("--http", self.http)):
-            if address is None:
-                continue
+        self.security.check()
+        for option, address in self._listening():
             host, port = parse_address(address, option=option)
-            if not self.insecure and not _is_loopback(host, port):
-                raise UsageError(
-                    f"{option} {address} can be reached from other machines, and the collector has no encryption and "
-                    "no authentication: anyone there could write to the store. Listen on 127.0.0.1, or add "
-                    "--insecure if the network itself is trusted."
-                )
+            self.security.check_address(option, address, host, port)
+
+    def public_addresses(self) -> list[str]:
+        """The addresses that other machines reach."""
+        return [
+            address for option, address in self._listening() if not is_loopback(*parse_address(address, option=option))
+        ]
+
+    def _listening(self) -> list[tuple[str, str]]:
+        return [
+            (option, address)
+            for option, address in (("--grpc", self.grpc), ("--http", self.http))
+            if address is not None
+        ]
 
 
 def parse_address(address: str, *, option: str) -> tuple[str, int]:
@@ -112,11 +121,3 @@ def parse_address(address: str, *, option: str) -> tuple[str, int]:
 def format_address(host: str, port: int) -> str:
     """`HOST:PORT`, an IPv6 host in brackets."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
-def _is_loopback(host: str, port: int) -> bool:
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except OSError as error:
-        raise UsageError(f"The host `{host}` cannot be found: {error}.") from error
-    return all(ipaddress.ip_address(str(entry[4][0]).partition("%")[0]).is_loopback for entry in found)

@@ -16,11 +16,13 @@ from typing import Any, NoReturn
 import grpc
 
 from spanscore.collector.admission import Admission
+from spanscore.collector.auth import Authenticator
 from spanscore.collector.config import CollectorConfig, format_address, parse_address
 from spanscore.collector.intake import Intake
 from spanscore.collector.records import Encoding, Signal
 from spanscore.collector.status import CollectorStatus
-from spanscore.collector.wire import MAX_MESSAGE_CHARACTERS, Accepted, Refusal, Refused
+from spanscore.collector.tls import Certificates
+from spanscore.collector.wire import MAX_MESSAGE_CHARACTERS, UNAUTHENTICATED, Accepted, Refusal, Refused
 from spanscore.errors import UsageError
 
 METRICS_REFUSED = (
@@ -52,7 +54,15 @@ _OPTIONS = [
 class GrpcReceiver:
     """A gRPC server for the trace and the log service, with its event loop on a thread of its own."""
 
-    def __init__(self, config: CollectorConfig, intake: Intake, admission: Admission, status: CollectorStatus) -> None:
+    def __init__(
+        self,
+        config: CollectorConfig,
+        intake: Intake,
+        admission: Admission,
+        status: CollectorStatus,
+        authenticator: Authenticator,
+        certificates: Certificates | None,
+    ) -> None:
         assert config.grpc is not None
         self._drain_s = config.limits.drain_s
         host, port = parse_address(config.grpc, option="--grpc")
@@ -61,11 +71,15 @@ class GrpcReceiver:
         self._thread = threading.Thread(target=self._loop.run_forever, name="otlp-grpc-server", daemon=True)
         self._thread.start()
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="otlp-grpc")
-        export = _Export(intake, admission, status, self._threads)
+        export = _Export(intake, admission, status, authenticator, self._threads)
         size = ("grpc.max_receive_message_length", config.limits.max_request_bytes)
         self._server = self._await(_make_server(export, [size, *_OPTIONS]))
         try:
-            bound = self._server.add_insecure_port(format_address(host, port))
+            address = format_address(host, port)
+            if certificates is None:
+                bound = self._server.add_insecure_port(address)
+            else:
+                bound = self._server.add_secure_port(address, certificates.grpc_credentials())
         except RuntimeError as error:
             self.discard()
             raise UsageError(f"Cannot listen on --grpc {config.grpc}: {error}. Choose another port.") from error
@@ -106,8 +120,14 @@ def _ignore(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
 
 class _Export(grpc.GenericRpcHandler):  # type: ignore[misc]
     def __init__(
-        self, intake: Intake, admission: Admission, status: CollectorStatus, threads: ThreadPoolExecutor
+        self,
+        intake: Intake,
+        admission: Admission,
+        status: CollectorStatus,
+        authenticator: Authenticator,
+        threads: ThreadPoolExecutor,
     ) -> None:
+        self._authenticator = authenticator
         self._intake = intake
         self._admission = admission
         self._status = status
@@ -115,6 +135,11 @@ class _Export(grpc.GenericRpcHandler):  # type: ignore[misc]
 
     def service(self, details: Any) -> Any:
         """The handler of a method; None for one that does not exist, which grpcio answers UNIMPLEMENTED."""
+        header = next((value for key, value in details.invocation_metadata or () if key == "authorization"), None)
+        if not self._authenticator.accepts(header):
+            self._status.count(UNAUTHENTICATED)
+            # The message of a stranger is never read.
+            return grpc.stream_unary_rpc_method_handler(_refuse_stranger)
         if details.method == _METRICS_METHOD:
             return grpc.stream_unary_rpc_method_handler(_refuse_metrics)
         signal = _SIGNALS.get(details.method)
@@ -168,6 +193,10 @@ class _Export(grpc.GenericRpcHandler):  # type: ignore[misc]
 async def _refuse_metrics(_requests: Any, context: Any) -> bytes:
     await context.abort(grpc.StatusCode.UNIMPLEMENTED, METRICS_REFUSED)
     raise AssertionError("abort raises")
+
+
+async def _refuse_stranger(_requests: Any, context: Any) -> bytes:
+    await _abort(context, UNAUTHENTICATED)
 
 
 async def _abort(context: Any, refused: Refused) -> NoReturn:

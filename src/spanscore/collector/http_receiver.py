@@ -12,15 +12,18 @@ from typing import Any
 import uvicorn
 
 from spanscore.collector.admission import QUEUE_WITHIN_S, Admission, Hold
+from spanscore.collector.auth import Authenticator
 from spanscore.collector.config import CollectorConfig, format_address, parse_address
 from spanscore.collector.grpc_receiver import METRICS_REFUSED
 from spanscore.collector.gunzip import gunzip, too_large
 from spanscore.collector.http_body import ClientGone, Receive, RequestBody
 from spanscore.collector.http_protocol import ReapingProtocol
 from spanscore.collector.intake import Intake
+from spanscore.collector.operations_app import FORBIDDEN, METHODS, PATHS, Operations
 from spanscore.collector.records import Encoding, Signal
 from spanscore.collector.status import CollectorStatus
-from spanscore.collector.wire import Accepted, Refusal, Refused
+from spanscore.collector.tls import Certificates, HandshakeLoop
+from spanscore.collector.wire import UNAUTHENTICATED, Accepted, Refusal, Refused
 from spanscore.errors import UsageError
 
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -39,7 +42,16 @@ log = logging.getLogger(__name__)
 class OtlpApp:
     """The ASGI application; decoding and syncing happen on threads, so that the event loop stays free."""
 
-    def __init__(self, config: CollectorConfig, intake: Intake, admission: Admission, status: CollectorStatus) -> None:
+    def __init__(
+        self,
+        config: CollectorConfig,
+        intake: Intake,
+        admission: Admission,
+        status: CollectorStatus,
+        authenticator: Authenticator,
+    ) -> None:
+        self._authenticator = authenticator
+        self._operations = Operations(config, admission, status, authenticator)
         self._limit = config.limits.max_request_bytes
         self._intake = intake
         self._admission = admission
@@ -54,16 +66,18 @@ class OtlpApp:
         if scope["type"] != "http":
             return
         path, headers = scope["path"], scope["headers"]
-        if path in ("/healthz", "/readyz") and scope["method"] in ("GET", "HEAD"):
-            await self._answer_health(path, send)
+        if path in PATHS and scope["method"] in METHODS:
+            await self._answer_operator(path, headers, RequestBody(receive, is_awaited=False), send)
             return
         # What is refused is explained in the request's own encoding; where that is unknown, in JSON.
         encoding = _encoding(headers)
         signal = _SIGNALS.get(path)
         body = RequestBody(receive, is_awaited=_header(headers, b"expect").lower() == "100-continue")
-        refused = _check_head(scope["method"], path, headers)
+        refused = self._check_sender(headers) or _check_head(scope["method"], path, headers)
         if refused is not None or signal is None or encoding is None:
-            await self._refuse(refused or _unsupported(headers), encoding or Encoding.JSON, body, send)
+            refused = refused or _unsupported(headers)
+            self._status.count(refused)
+            await self._refuse(refused, encoding or Encoding.JSON, body, send)
             return
         try:
             answer = await self._read_and_accept(signal, encoding, headers, body)
@@ -112,20 +126,44 @@ class OtlpApp:
             extra.append((b"retry-after", str(refused.retry_after_s).encode()))
         if refused.refusal is Refusal.METHOD_NOT_ALLOWED:
             extra.append((b"allow", b"POST"))
+        if refused.refusal is Refusal.UNAUTHENTICATED:
+            extra.append((b"www-authenticate", b'Bearer realm="spanscore"'))
         status, kind = refused.refusal.http_status, _TYPE_NAMES[encoding]
         # A client that waits for leave to send its body takes the answer for a no, and sends none.
         await _send(send, status, kind, refused.status(encoding), extra, discard=None if body.is_awaited else body)
 
-    async def _answer_health(self, path: str, send: Send) -> None:
-        refused = self._admission.refusal() if path == "/readyz" else None
-        text = "ok\n" if refused is None else refused.message + "\n"
-        await _send(send, 200 if refused is None else 503, b"text/plain; charset=utf-8", text.encode())
+    def _check_sender(self, headers: list[tuple[bytes, bytes]]) -> Refused | None:
+        if not self._authenticator.accepts(_header(headers, b"authorization")):
+            return UNAUTHENTICATED
+        # Only browsers say where the page came from that sends something.
+        if _header(headers, b"origin") and not self._operations.is_own_host(_header(headers, b"host")):
+            return FORBIDDEN
+        return None
+
+    async def _answer_operator(
+        self, path: str, headers: list[tuple[bytes, bytes]], body: RequestBody, send: Send
+    ) -> None:
+        authorization = _header(headers, b"authorization").encode("latin-1")
+        page = self._operations.page(path, host=_header(headers, b"host"), authorization=authorization)
+        if isinstance(page, Refused):
+            self._status.count(page)
+            await self._refuse(page, Encoding.JSON, body, send)
+        else:
+            await _send(send, page.status, page.content_type, page.body, page.headers)
 
 
 class HttpReceiver:
     """uvicorn on a thread of its own."""
 
-    def __init__(self, config: CollectorConfig, intake: Intake, admission: Admission, status: CollectorStatus) -> None:
+    def __init__(
+        self,
+        config: CollectorConfig,
+        intake: Intake,
+        admission: Admission,
+        status: CollectorStatus,
+        authenticator: Authenticator,
+        certificates: Certificates | None,
+    ) -> None:
         assert config.http is not None
         host, port = parse_address(config.http, option="--http")
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -134,7 +172,8 @@ class HttpReceiver:
         except OSError as error:
             raise UsageError(f"Cannot listen on --http {config.http}: {error}. Choose another port.") from error
         self.address = format_address(host, self._socket.getsockname()[1])
-        self._app = OtlpApp(config, intake, admission, status)
+        self._app = OtlpApp(config, intake, admission, status, authenticator)
+        context = None if certificates is None else certificates.http_context()
         self._server = uvicorn.Server(
             uvicorn.Config(
                 self._app,
@@ -150,6 +189,7 @@ class HttpReceiver:
                 timeout_keep_alive=30,
                 timeout_graceful_shutdown=max(1, round(config.limits.drain_s)),
                 h11_max_incomplete_event_size=_MAX_HEADER_BYTES,
+                ssl_context_factory=None if context is None else lambda _config, _make: context,
             )
         )
         self._thread = threading.Thread(target=self._run, name="otlp-http-server", daemon=True)
@@ -172,7 +212,8 @@ class HttpReceiver:
         self._app.close()
 
     def _run(self) -> None:
-        asyncio.run(self._server.serve(sockets=[self._socket]))
+        with asyncio.Runner(loop_factory=HandshakeLoop) as runner:
+            runner.run(self._server.serve(sockets=[self._socket]))
 
 
 def _check_head(method: str, path: str, headers: list[tuple[bytes, bytes]]) -> Refused | None:

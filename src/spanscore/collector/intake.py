@@ -7,6 +7,7 @@ from spanscore.collector.admission import Admission
 from spanscore.collector.config import CollectorLimits
 from spanscore.collector.decoding import DECODERS, FOOTPRINTS, problems_in
 from spanscore.collector.records import Encoding, Signal, SpoolRecord
+from spanscore.collector.redaction.redactor import Redactor
 from spanscore.collector.spool import Spool
 from spanscore.collector.status import CollectorStatus
 from spanscore.collector.wire import Accepted, Refusal, Refused
@@ -23,6 +24,7 @@ class Intake:
         spool: Spool,
         status: CollectorStatus,
         admission: Admission,
+        redactor: Redactor,
         limits: CollectorLimits,
         *,
         on_accept: Callable[[int, int], None],
@@ -32,12 +34,15 @@ class Intake:
         self._status = status
         self._admission = admission
         self._limits = limits
+        self._redactor = redactor
         self._on_accept = on_accept
 
     def accept(self, signal: Signal, encoding: Encoding, payload: bytes, *, read_at: float) -> Accepted | Refused:
         """Decodes, spools and answers one request (already un-gzipped) that was read completely at `read_at` [s]."""
         answer = self._accept(signal, encoding, payload, read_at)
         self._status.count(answer)
+        if isinstance(answer, Accepted):
+            self._status.acknowledgements.observe(time.monotonic() - read_at)
         return answer
 
     def _accept(self, signal: Signal, encoding: Encoding, payload: bytes, read_at: float) -> Accepted | Refused:
@@ -51,7 +56,7 @@ class Intake:
             if refused is not None:
                 return refused
             try:
-                answer = self._inspect(signal, encoding, payload)
+                answer, payload = self._inspect(signal, encoding, payload)
             except DecodeError as error:
                 return Refused(Refusal.MALFORMED, f"The request cannot be decoded: {error}")
         if answer.received == 0:
@@ -63,10 +68,13 @@ class Intake:
         self._on_accept(answer.received, len(payload))
         return answer
 
-    def _inspect(self, signal: Signal, encoding: Encoding, payload: bytes) -> Accepted:
+    def _inspect(self, signal: Signal, encoding: Encoding, payload: bytes) -> tuple[Accepted, bytes]:
+        """What is in a request, and its bytes as they may be stored."""
         tables = DECODERS[signal, encoding]([payload], self._limits.span or DEFAULT_LIMITS)
         if signal is Signal.TRACES:
             items, rejected = tables.spans, tables.rejected_spans
         else:
             items, rejected = tables.log_records, tables.rejected_log_records
-        return Accepted(signal, len(items) + sum(rejected.values()), dict(rejected), problems_in(items))
+        answer = Accepted(signal, len(items) + sum(rejected.values()), dict(rejected), problems_in(items))
+        del tables, items
+        return answer, self._redactor.clean(signal, encoding, payload)

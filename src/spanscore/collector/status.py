@@ -6,10 +6,12 @@ import os
 import threading
 import time
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from spanscore import __version__
+from spanscore.collector.metrics import Latencies
 from spanscore.collector.records import Signal
 from spanscore.collector.wire import Accepted, Refused
 
@@ -26,6 +28,7 @@ class CollectorStatus:
     """
 
     def __init__(self, store: Path, *, write_every_s: float = 1.0) -> None:
+        self.acknowledgements = Latencies()
         self._path = store / STATUS_FILE
         self._write_every_s = write_every_s
         self._next_write = 0.0
@@ -33,6 +36,8 @@ class CollectorStatus:
         self._accepted: Counter[str] = Counter({"requests": 0, "spans": 0, "log_records": 0})
         self._rejected: dict[str, Counter[str]] = {noun: Counter() for noun in _NOUN.values()}
         self._refused: Counter[str] = Counter()
+        self._redactions: Counter[str] = Counter()
+        self._redacted_requests = 0
         self._damage: list[dict[str, Any]] = []
         self._facts: dict[str, Any] = {
             "pid": os.getpid(),
@@ -67,6 +72,12 @@ class CollectorStatus:
             self._accepted[noun] += answer.received - sum(answer.rejected.values())
             self._rejected[noun].update(answer.rejected)
 
+    def count_redactions(self, kinds: Mapping[str, int]) -> None:
+        """Counts what was replaced in one request: kind -> replacements."""
+        with self._mutex:
+            self._redactions.update(kinds)
+            self._redacted_requests += 1
+
     def set(self, **facts: Any) -> None:
         """Replaces facts, named as in the file."""
         with self._mutex:
@@ -97,6 +108,8 @@ class CollectorStatus:
                 "accepted": dict(self._accepted),
                 "rejected": {noun: dict(reasons) for noun, reasons in self._rejected.items()},
                 "refused_requests": dict(self._refused),
+                "redactions": dict(self._redactions),
+                "redacted_requests": self._redacted_requests,
                 "damage": list(self._damage),
             }
 

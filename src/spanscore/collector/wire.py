@@ -25,6 +25,8 @@ class Refusal(Enum):
     TOO_LARGE = (8, 413, False)
     UNAVAILABLE = (14, 503, True)
     NOT_FOUND = (5, 404, False)
+    UNAUTHENTICATED = (16, 401, False)
+    FORBIDDEN = (7, 403, False)
     METHOD_NOT_ALLOWED = (12, 405, False)
     UNSUPPORTED_TYPE = (3, 415, False)
     TOO_MANY_HEADERS = (3, 431, False)
@@ -67,6 +69,12 @@ class Refused:
             violations = [{"field": "body", "description": message}]
             document["details"] = [{"@type": _TYPE_PREFIX + "BadRequest", "fieldViolations": violations}]
         return document
+
+
+UNAUTHENTICATED = Refused(
+    Refusal.UNAUTHENTICATED,
+    "The request carries no token that this collector knows. Send `Authorization: Bearer TOKEN`.",
+)
 
 
 @dataclass(frozen=True, slots=True)
