@@ -171,6 +171,9 @@ class HttpReceiver:
             self._socket = socket.create_server((host, port), family=family, backlog=1024)
         except OSError as error:
             raise UsageError(f"Cannot listen on --http {config.http}: {error}. Choose another port.") from error
+        # Accepted connections inherit it. Else the body of an answer waits 40 ms for the client to confirm its head:
+        # asyncio sets it only where the protocol of the socket is given.
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.address = format_address(host, self._socket.getsockname()[1])
         self._app = OtlpApp(config, intake, admission, status, authenticator)
         context = None if certificates is None else certificates.http_context()
