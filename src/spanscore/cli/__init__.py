@@ -22,6 +22,7 @@ from spanscore.cli import (
     doctor,
     evaluate,
     evaluators,
+    export,
     gate,
     history,
     ingest,
@@ -31,6 +32,7 @@ from spanscore.cli import (
     recommend,
     report,
     sql,
+    stats,
     suite,
     traces,
 )
@@ -68,6 +70,8 @@ app.command("recommend")(recommend.recommend)
 app.command("rebuild")(rebuild.rebuild)
 app.command("archive")(archive.archive)
 app.command("purge")(purge.purge)
+app.command("export")(export.export)
+app.command("stats")(stats.stats)
 app.add_typer(bench.app, name="bench")
 app.add_typer(suite.app, name="suite")
 app.add_typer(evaluators.app, name="evaluators")

@@ -10,9 +10,12 @@ from spanscore.report.documents import print_json
 from spanscore.report.terminal import console
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from spanscore.retention.archive import Archived
     from spanscore.retention.purge import Purged
     from spanscore.store.compact import Compaction
+    from spanscore.store.exporting import ExportedTable
 
 
 def print_archived(archived: Archived, form: str) -> None:
@@ -68,6 +71,18 @@ def print_compacted(compaction: Compaction, form: str) -> None:
         print_json({"compacted": True, "database_bytes": asdict(compaction)})
     else:
         _say(_compacted(compaction))
+
+
+def print_exported(target: Path | None, tables: list[ExportedTable], form: str) -> None:
+    """Print which tables were copied, as `text` or `json`."""
+    if form == "json":
+        print_json({"target": str(target), "tables": {one.table: one.rows for one in tables}})
+        return
+    rows = {one.table: one.rows for one in tables}
+    _say(
+        f"Copied {figures.count(rows.get('runs'))} runs, {figures.count(rows.get('spans'))} spans and "
+        f"{figures.count(rows.get('scores'))} scores in {len(tables)} tables to {target}."
+    )
 
 
 def _compacted(compaction: Compaction) -> str:

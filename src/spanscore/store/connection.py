@@ -166,6 +166,34 @@ def connect_for_reading(
     return connection
 
 
+def connect_for_exporting(path: Path, *, wait_s: float = DEFAULT_WAIT_S) -> duckdb.DuckDBPyConnection:
+    """A connection that cannot write the store, and can write other files: for our own statements alone.
+
+    Raises: as `connect_for_reading`.
+    """
+    config: dict[str, _Setting] = {
+        **_NO_SURPRISES,
+        "memory_limit": default_memory_limit(),
+        "threads": default_threads(),
+    }
+    quoted = str(path).replace("'", "''")
+
+    def attached() -> duckdb.DuckDBPyConnection:
+        # A read-only connection could not attach a new file.
+        connection = duckdb.connect(":memory:", config=config)
+        try:
+            connection.execute(f"attach '{quoted}' as \"{path.stem}\" (read_only)")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    connection = _waiting(path, wait_s, attached)
+    for setting in (f'use "{path.stem}"', "set TimeZone = 'UTC'", "set enable_progress_bar = false"):
+        connection.execute(setting)
+    return connection
+
+
 def _waiting(path: Path, wait_s: float, connect: Callable[[], duckdb.DuckDBPyConnection]) -> duckdb.DuckDBPyConnection:
     deadline = time.monotonic() + wait_s
     pause = _FIRST_PAUSE_S
