@@ -77,6 +77,13 @@ def test_figures_tell_what_happened(collector: Collector, traces: MakeTraces, lo
     assert any(name[0] == "build_info" for name in found)
 
 
+def test_the_page_on_operations_names_every_figure(collector: Collector) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")
+    names = {name[0].removesuffix("_bucket").removesuffix("_sum").removesuffix("_count") for name in figures(collector)}
+
+    assert {name for name in names if f"`{name}" not in page} == set()
+
+
 def test_what_is_not_known_has_no_figure(collector: Collector) -> None:
     found = figures(collector)
 

@@ -8,9 +8,6 @@ import typer
 from spanscore.cli.options import DEFAULT_STORE, StoreOption
 from spanscore.collector.redaction import Content, Redact
 
-_AUTHENTICATION = "Authentication and encryption"
-_PRIVACY = "What is kept"
-
 
 def collect(
     store: StoreOption = DEFAULT_STORE,
@@ -26,7 +23,6 @@ def collect(
             metavar="FILE",
             help="Bearer tokens, one a line, of which every request must carry one; read again when it changes. "
             "$SPANSCORE_COLLECT_TOKENS takes tokens too, separated by blanks.",
-            rich_help_panel=_AUTHENTICATION,
             show_default=False,
         ),
     ] = None,
@@ -35,22 +31,18 @@ def collect(
         typer.Option(
             metavar="FILE",
             help="Certificate chain (PEM) of both ports; read again when it changes.",
-            rich_help_panel=_AUTHENTICATION,
             show_default=False,
         ),
     ] = None,
     tls_key: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="Its private key (PEM).", rich_help_panel=_AUTHENTICATION, show_default=False
-        ),
+        typer.Option(metavar="FILE", help="Its private key (PEM).", show_default=False),
     ] = None,
     tls_client_ca: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
             help="Accept only clients with a certificate of these authorities (PEM).",
-            rich_help_panel=_AUTHENTICATION,
             show_default=False,
         ),
     ] = None,
@@ -60,7 +52,6 @@ def collect(
             "--insecure-no-auth",
             "--insecure",
             help="Let anyone send who reaches the address.",
-            rich_help_panel=_AUTHENTICATION,
         ),
     ] = False,
     insecure_plaintext: Annotated[
@@ -68,7 +59,6 @@ def collect(
         typer.Option(
             "--insecure-plaintext",
             help="Take tokens without TLS from other machines: a proxy in front encrypts.",
-            rich_help_panel=_AUTHENTICATION,
         ),
     ] = False,
     redact: Annotated[
@@ -76,7 +66,6 @@ def collect(
         typer.Option(
             help="What is replaced in all texts before they are stored: `secrets` are keys, tokens and passwords; "
             "`personal` e-mail addresses, telephone numbers, cards and bank accounts too.",
-            rich_help_panel=_PRIVACY,
         ),
     ] = Redact.SECRETS,
     content: Annotated[
@@ -84,7 +73,6 @@ def collect(
         typer.Option(
             help="Prompts, answers, tool arguments and results: `hash` keeps a keyed hash of them, `drop` nothing. "
             "What needs them is then not applicable.",
-            rich_help_panel=_PRIVACY,
         ),
     ] = Content.FULL,
     redact_key: Annotated[
@@ -92,7 +80,6 @@ def collect(
         typer.Option(
             metavar="KEY",
             help="Replace the value of this attribute, whatever it is; `*` stands for anything; may be repeated.",
-            rich_help_panel=_PRIVACY,
             show_default=False,
         ),
     ] = None,
@@ -101,7 +88,6 @@ def collect(
         typer.Option(
             metavar="KEY",
             help="Never redact the value of this attribute; `*` stands for anything; may be repeated.",
-            rich_help_panel=_PRIVACY,
             show_default=False,
         ),
     ] = None,

@@ -134,7 +134,12 @@ def _loading(status: Mapping[str, Any], segments: int) -> Iterable[_Figure]:
     yield _Figure("spans_stored_total", "counter", "Spans that loads added.", [({}, status["stored_spans"])])
     # Unknown is not zero: before the first load there is no lag to tell of.
     known: list[Sample] = [] if status["lag_s"] is None else [({}, float(status["lag_s"]))]
-    yield _Figure("lag_seconds", "gauge", "Age of the oldest span of the last load when it was stored.", known)
+    yield _Figure(
+        "lag_seconds",
+        "gauge",
+        "Age of the oldest request of the last update when it was part of the trajectory.",
+        known,
+    )
     last: list[Sample] = [] if status["last_load_at"] is None else [({}, _unix(status["last_load_at"]))]
     yield _Figure("last_load_timestamp_seconds", "gauge", "End of the last load, Unix time.", last)
 

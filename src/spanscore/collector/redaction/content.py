@@ -38,7 +38,7 @@ _FAMILIES = re.compile(
     r"(?:llm\.(?:input|output)_messages|gen_ai\.(?:prompt|completion)|llm\.(?:prompts|completions)|retrieval\.documents"
     r"|embedding\.embeddings|reranker\.(?:input|output)_documents)\.\d+\.(?!finish_reason$)"
     r"|(?:llm\.prompt_template\.(?:template|variables)|llm\.(?:prompts|completions)|embedding\.text|reranker\.query"
-    r"|document\.content|message\.content|gen_ai\.event\.content|traceloop\.prompt\.template"
+    r"|document\.content|message(?:\.content)?|gen_ai\.event\.content|traceloop\.prompt\.template"
     r"|ai\.result\.(?:text|object|toolCalls)|ai\.(?:value|values|embedding|embeddings)"
     r"|mlflow\.trace(?:Inputs|Outputs)|langsmith\.(?:inputs|outputs)|langfuse\.(?:input|output))$"
 )

@@ -45,7 +45,8 @@ WORDS = (
 NAME_HINT = (
     r"(?i:passw(?:or)?d|passphrase|passcode|pwd|secret|credential|authorization|cookie|connection[_.\- ]?string"
     r"|(?:api|access|account|private|signing|encryption|shared|master|service|subscription|auth|function|host|app|deploy"
-    r"|license|webhook|storage|session|hmac|jwt)[_.\- ]?key|(?:token|dsn|[^a-z]pass|[^a-z]pw)(?:[^A-Za-z0-9_ ,.]|$))"
+    r"|license|webhook|storage|session|hmac|jwt)[_.\- ]?key"
+    r"|(?:token(?:_(?:value|header|env))?|dsn|[^a-z]pass|[^a-z]pw)(?:[^A-Za-z0-9_ ,.]|$))"
 )
 """Matches wherever a name of a secret stands; for RE2, on text or on protobuf bytes."""
 
