@@ -35,6 +35,10 @@ found as (
     union all
     select evaluator_index, 'not_boolean', subject_id from facts where unit = 'boolean' and score_value not in (0, 1)
     union all
+    -- What rounding adds to a sum of shares is no mistake.
+    select evaluator_index, 'not_ratio', subject_id from facts
+    where unit = 'ratio' and isfinite(score_value) and score_value not between -1e-9 and 1 + 1e-9
+    union all
     select evaluator_index, 'repeated', subject_id from facts
     group by evaluator_index, run_id, subject_id
     having count(*) > 1

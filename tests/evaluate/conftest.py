@@ -33,7 +33,7 @@ def write(tmp_path: Path) -> WriteEvaluator:
             "id": f'"{name}"',
             "title": '"A title"',
             "grain": '"run"',
-            "unit": '"ratio"',
+            "unit": '"count"',
             "better": '"higher"',
             **keys,
         }

@@ -28,7 +28,7 @@ def test_a_header_is_read_as_it_stands(write: Any) -> None:
         "my_rate",
         "A title",
         "run",
-        "ratio",
+        "count",
         "higher",
     )
     assert (evaluator.needs, evaluator.tags, evaluator.sources) == (("content",), ("a", "b"), ("https://x.example",))

@@ -79,7 +79,7 @@ def test_a_row_says_how_it_came_to_be(write: Any, store: Path, tmp_path: Path) -
     ]
     with read_session(store) as session:
         assert session.rows("select evaluator, title, question, grain, unit, better, is_shipped from evaluators") == [
-            ("limited", "A title", "own", "run", "ratio", "higher", False)
+            ("limited", "A title", "own", "run", "count", "higher", False)
         ]
 
 
@@ -233,6 +233,9 @@ def test_a_session_has_the_fingerprint_of_its_runs(write: Any, store: Path, tmp_
         ("select run_id, null as score_value, ' ' as not_applicable_reason from runs", {}, "neither a score nor"),
         ("select run_id, 1 as score_value, 'x' as not_applicable_reason from runs", {}, "both a score and"),
         ("select run_id, 0.5 as score_value from runs", {"unit": '"boolean"'}, "neither 1 nor 0"),
+        ("select run_id, 5.0 as score_value from runs", {"unit": '"ratio"'}, "not between 0 and 1"),
+        ("select run_id, -0.1 as score_value from runs", {"unit": '"ratio"'}, "not between 0 and 1"),
+        ("select run_id, random() as score_value from runs", {"unit": '"ratio"'}, r":8: `random\(\)` gives another"),
         (
             "select 's2' as session_id, 1 as score_value from runs limit 1",
             {"grain": '"session"'},
@@ -259,6 +262,13 @@ def test_a_failing_evaluator_is_a_row_and_stops_nothing(
     assert [result.id for result in evaluation.failed] == ["bad"]
     assert len(scores(store, where="evaluator = 'counted' and error is null")) == 3
     assert scores(store, where="evaluator = 'bad' and error is null") == []
+
+
+def test_rounding_makes_no_ratio_wrong(write: Any, store: Path, tmp_path: Path) -> None:
+    write("sums", "select run_id, 0.1 + 0.2 + 0.7::double as score_value from runs", unit='"ratio"')
+    evaluation, _ = evaluate(store, tmp_path)
+
+    assert evaluation.failed == ()
 
 
 def test_a_file_that_is_no_evaluator_is_a_failure_too(write: Any, store: Path, tmp_path: Path) -> None:

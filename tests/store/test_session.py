@@ -101,7 +101,7 @@ WAYS: dict[str, Callable[[ReadSession, str], object]] = {
     "rows": lambda session, sql: session.rows(sql),
     "arrow": lambda session, sql: session.arrow(sql),
     "run_query": lambda session, sql: list(run_query(session, sql).rows),
-    "run_arrow_query": run_arrow_query,
+    "run_arrow_query": lambda session, sql: run_arrow_query(session, sql).table(),
 }
 
 
@@ -142,7 +142,7 @@ def test_an_attack_is_refused_and_the_store_unchanged(
 )
 def test_whatever_only_selects_is_allowed(session: ReadSession, sql: str) -> None:
     assert len(list(run_query(session, sql).rows)) >= 1
-    assert run_arrow_query(session, sql).num_rows >= 1
+    assert run_arrow_query(session, sql).table().num_rows >= 1
 
 
 def test_a_remark_after_the_statement_does_not_swallow_the_wrapping(session: ReadSession) -> None:
@@ -197,7 +197,7 @@ def test_the_limit_cuts_and_says_so(session: ReadSession, limit: int | None, row
 
     assert len(list(result.rows)) == rows
     assert result.is_truncated is is_truncated
-    assert run_arrow_query(session, "select * from range(3)", limit=limit).num_rows == rows
+    assert run_arrow_query(session, "select * from range(3)", limit=limit).table().num_rows == rows
 
 
 def test_a_limit_reads_no_more_than_it_gives(session: ReadSession) -> None:
@@ -217,7 +217,7 @@ def test_the_order_of_the_query_is_kept_when_it_is_wrapped(session: ReadSession)
 
 def test_every_type_goes_to_parquet(session: ReadSession, tmp_path: Path) -> None:
     expressions = ", ".join(f"{expression} as c{i}" for i, (expression, _) in enumerate(EXACT) if i != 0)
-    table = run_arrow_query(session, f"select 5::hugeint as h, {expressions}, 1.5 as x from spans")
+    table = run_arrow_query(session, f"select 5::hugeint as h, {expressions}, 1.5 as x from spans").table()
     pq.write_table(table, tmp_path / "out.parquet")
     with duckdb.connect() as connection:
         back = connection.execute(
@@ -228,7 +228,7 @@ def test_every_type_goes_to_parquet(session: ReadSession, tmp_path: Path) -> Non
 
 
 def test_whole_spans_go_to_parquet(session: ReadSession, tmp_path: Path) -> None:
-    pq.write_table(run_arrow_query(session, "from spans"), tmp_path / "spans.parquet")
+    pq.write_table(run_arrow_query(session, "from spans").table(), tmp_path / "spans.parquet")
 
     assert pq.read_table(tmp_path / "spans.parquet").num_rows == 1
 

@@ -42,24 +42,26 @@ def sql(
       spanscore sql -f question.sql --format csv --output answer.csv
       spanscore sql "from llm_calls" --format parquet --output llm_calls.parquet
     """
-    from spanscore.evaluate.macros import macros_used
-    from spanscore.report.result import write_parquet, write_result
-    from spanscore.store import contained, read_session, run_arrow_query, run_query
-    from spanscore.store.evaluation import create_macros
+    from spanscore.store.contained.process import Worker
 
     text = _query_text(query, file)
-    if limit is None and output_format is Result.TABLE:
-        limit = _TABLE_LIMIT
-    with read_session(store, timeout_s=timeout) as session:
-        create_macros(session, macros_used(text))
+    with Worker() as worker:
+        # While it starts, this process imports the rest.
+        worker.start()
+
+        from spanscore.evaluate.macros import macros_used
+        from spanscore.report.result import write_parquet, write_result
+        from spanscore.store.contained.query import contained_arrow_query, contained_query
+
+        if limit is None and output_format is Result.TABLE:
+            limit = _TABLE_LIMIT
+        macros = macros_used(text)
         if output_format is Result.PARQUET:
-            with contained(timeout):
-                table = run_arrow_query(session, text, limit=limit)
-            write_parquet(table, output=output)
+            arrow = contained_arrow_query(worker, store, text, timeout_s=timeout, limit=limit, macros=macros)
+            write_parquet(arrow, output=output)
             return
-        with contained(timeout):
-            result = run_query(session, text, limit=limit)
-        write_result(result, output_format, timeout_s=timeout, output=output, csv_raw=csv_raw)
+        result = contained_query(worker, store, text, timeout_s=timeout, limit=limit, macros=macros)
+        write_result(result, output_format, output=output, csv_raw=csv_raw)
 
 
 def _query_text(query: str | None, file: Path | None) -> str:

@@ -19,8 +19,8 @@ from spanscore.store.evaluation import SCOPED_TABLES, Scope
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from spanscore.evaluate.contract import Session
     from spanscore.evaluate.header import Evaluator
-    from spanscore.store.evaluation import EvaluationSession
 
 TOLERANCE = 1e-9
 _KEYS = {"why", "params", "given", "expect"}
@@ -59,7 +59,7 @@ def read_case(path: Path, evaluator: Evaluator) -> Case:
     return Case(path, document["why"], document.get("params", {}), document["given"], document["expect"])
 
 
-def run_case(case: Case, evaluator: Evaluator, empty: EvaluationSession) -> list[str]:
+def run_case(case: Case, evaluator: Evaluator, empty: Session) -> list[str]:
     """What came out other than the case expects; nothing when it passes.
 
     Args:
@@ -85,7 +85,7 @@ def run_case(case: Case, evaluator: Evaluator, empty: EvaluationSession) -> list
     return [f"{case.path}: {text}" for text in _differences(case, evaluator, rows)]
 
 
-def _fill(case: Case, table: str, rows: Sequence[Mapping[str, Any]], empty: EvaluationSession) -> None:
+def _fill(case: Case, table: str, rows: Sequence[Mapping[str, Any]], empty: Session) -> None:
     known = empty.columns(table)
     unknown = sorted({name for row in rows for name in row} - known.keys())
     if unknown:
@@ -96,9 +96,7 @@ def _fill(case: Case, table: str, rows: Sequence[Mapping[str, Any]], empty: Eval
         raise EvaluatorInvalid([f"{case.path}: given.{table}: {error}"]) from error
 
 
-def check_cases(
-    evaluator: Evaluator, paths: Sequence[Path], empty: EvaluationSession
-) -> Iterator[tuple[Path, list[str]]]:
+def check_cases(evaluator: Evaluator, paths: Sequence[Path], empty: Session) -> Iterator[tuple[Path, list[str]]]:
     """Each case file with what is wrong with it: nothing when it passes."""
     for path in paths:
         try:

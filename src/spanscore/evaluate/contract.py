@@ -6,13 +6,17 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from spanscore.errors import EvaluatorInvalid, QueryError
+from spanscore.evaluate.steadiness import unsteady
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from spanscore.evaluate.header import Evaluator
+    from spanscore.store.contained.evaluation import ContainedSession
     from spanscore.store.evaluation import Answer, EvaluationSession
-    from spanscore.store.query import Column
+    from spanscore.store.result import Column
+
+    Session = EvaluationSession | ContainedSession
 
 TEXT_COLUMNS = ("score_label", "not_applicable_reason", "explanation", "agent_name")
 """Columns of text that an evaluator may give, beside the key, `score_value` and `evidence`."""
@@ -26,7 +30,7 @@ _WANTED = {
 _LINE = re.compile(r"\bLINE (\d+):")
 
 
-def statement_problems(evaluator: Evaluator, session: EvaluationSession) -> list[str]:
+def statement_problems(evaluator: Evaluator, session: Session) -> list[str]:
     """What is wrong with the text of the SELECT: it is not one, or its parameters are not those of the header."""
     try:
         facts = session.facts(evaluator.sql)
@@ -37,6 +41,12 @@ def statement_problems(evaluator: Evaluator, session: EvaluationSession) -> list
     if facts.kinds[0] != "SELECT":
         return [f"{evaluator.path}: an evaluator is one SELECT, and this is {facts.kinds[0]}."]
     problems = []
+    for call in unsteady(evaluator.sql):
+        line = _line_of(evaluator.sql, rf"(?im)^(?!\s*--).*?\b{re.escape(call.split('(')[0])}\b")
+        problems.append(
+            f"{evaluator.path}:{line}: `{call}` gives another value each time, and a score must not change by itself."
+            "\n  Compare times of the run with each other; sample with `repeatable (seed)`."
+        )
     for name in sorted(facts.parameters - evaluator.params.keys()):
         line = _line_of(evaluator.sql, rf"\${re.escape(name)}\b" if not name.isdigit() else r"\?|\$\d")
         if name.isdigit():
@@ -89,7 +99,7 @@ def _fits(name: str, kind: str, unit: str) -> bool:
     return kind == "VARCHAR" or (kind == _NULL and name in TEXT_COLUMNS)
 
 
-def check(evaluator: Evaluator, empty: EvaluationSession) -> list[str]:
+def check(evaluator: Evaluator, empty: Session) -> list[str]:
     """Everything that is wrong with an evaluator, found without data.
 
     Args:
@@ -100,9 +110,7 @@ def check(evaluator: Evaluator, empty: EvaluationSession) -> list[str]:
     if problems:
         return problems
     try:
-        # A store opened for reading refuses a SELECT that writes in a CTE; a store in memory must be told to.
-        with empty.read_only():
-            answer = empty.answer(evaluator.sql, evaluator.defaults)
+        answer = empty.answer(evaluator.sql, evaluator.defaults)
     except QueryError as error:
         return [refusal(evaluator, error)]
     problems = column_problems(evaluator, answer.columns)
@@ -113,7 +121,7 @@ def check(evaluator: Evaluator, empty: EvaluationSession) -> list[str]:
     return problems
 
 
-def run(evaluator: Evaluator, session: EvaluationSession, params: dict[str, Any]) -> Answer:
+def run(evaluator: Evaluator, session: Session, params: dict[str, Any]) -> Answer:
     """The rows that an evaluator gives, their columns checked.
 
     Raises:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,11 +10,15 @@ from spanscore.errors import UsageError
 from spanscore.evaluate import cases, contract
 from spanscore.evaluate.catalogue import find_evaluators
 from spanscore.evaluate.session import EVALUATOR_MACROS
+from spanscore.store.contained.evaluation import contained_empty_store
 from spanscore.store.evaluation import empty_store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from spanscore.evaluate.contract import Session
+    from spanscore.evaluate.header import Evaluator
 
 # An evaluator that takes longer over the few rows of a case will not end.
 _TIMEOUT_S = 10.0
@@ -52,10 +57,20 @@ def examine(folder: Path, *, selection: Sequence[str], with_cases: bool) -> list
             "There is no evaluator to look at.\n"
             "  Name files, folders or ids, or write one with `spanscore evaluators new ID`."
         )
-    with empty_store(macros=EVALUATOR_MACROS, timeout_s=_TIMEOUT_S) as empty:
+    with ExitStack() as stack:
+        sessions: dict[bool, Session] = {}
         for evaluator in evaluators:
+            if evaluator.is_shipped not in sessions:
+                sessions[evaluator.is_shipped] = stack.enter_context(_empty(evaluator))
+            empty = sessions[evaluator.is_shipped]
             problems = tuple(contract.check(evaluator, empty))
             paths = cases.case_files(evaluator) if with_cases and not problems else []
             failures = [failure for _, found in cases.check_cases(evaluator, paths, empty) for failure in found]
             examined.append(Examined(evaluator.id, evaluator.path, problems, len(paths), tuple(failures)))
     return examined
+
+
+def _empty(evaluator: Evaluator) -> AbstractContextManager[Session]:
+    """An empty store: what ships runs here, what a user wrote in a process of its own."""
+    make = empty_store if evaluator.is_shipped else contained_empty_store
+    return make(macros=EVALUATOR_MACROS, timeout_s=_TIMEOUT_S)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -13,11 +14,12 @@ from spanscore.evaluate import contract
 from spanscore.evaluate.header import OWN
 from spanscore.evaluate.macros import macros_used
 from spanscore.store.connection import default_threads
+from spanscore.store.contained.evaluation import ContainedSession, contained_evaluation
 from spanscore.store.evaluation import EvaluationSession, Scope, evaluation_session
 from spanscore.store.scores import ScoreCounts, write_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -41,6 +43,7 @@ _VIOLATIONS = {
     "not_finite": "a score is no finite number; guard the denominator with `safe_ratio`",
     "no_reason": "a row has neither a score nor a `not_applicable_reason`",
     "needless_reason": "a row has both a score and a `not_applicable_reason`",
+    "not_ratio": "a score is not between 0 and 1, and the unit is ratio",
     "not_boolean": "a score is neither 1 nor 0, and the unit is boolean",
     "repeated": "a subject has more than one row",
 }
@@ -111,20 +114,34 @@ def evaluate_store(
         StoreError: the store cannot be read.
     """
     values = catalogue.bound(params or {})
-    with evaluation_session(directory, scope, macros=(), timeout_s=timeout_s) as session:
+    with ExitStack() as stack:
+        contained = None
+        if not all(evaluator.is_shipped for evaluator in catalogue.evaluators):
+            contained = stack.enter_context(contained_evaluation(directory, scope, timeout_s=timeout_s))
+        session = stack.enter_context(evaluation_session(directory, scope, macros=(), timeout_s=timeout_s))
         session.create_macros(_macros(catalogue.evaluators))
-        return evaluate(session, catalogue, scope=scope, values=values, on_done=on_done)
+        return evaluate(session, catalogue, scope=scope, values=values, contained=contained, on_done=on_done)
 
 
 def evaluate(
-    session: EvaluationSession,
+    session: EvaluationSession | ContainedSession,
     catalogue: Catalogue,
     *,
     scope: Scope,
     values: Mapping[str, dict[str, Any]],
+    contained: ContainedSession | None = None,
     on_done: Callable[[int, int], None] | None = None,
 ) -> Evaluation:
-    """Runs evaluators on a prepared session. `values` are their parameters, as `Catalogue.bound` gives them."""
+    """Runs evaluators on a prepared session.
+
+    Args:
+        session: where they run.
+        catalogue: the evaluators.
+        scope: which runs; that of the session.
+        values: their parameters, as `Catalogue.bound` gives them.
+        contained: where those of the user run; None = beside the others.
+        on_done: told (evaluators done, evaluators in all).
+    """
     evaluators = catalogue.evaluators
     runs = session.scoped_runs()
     sessions = _sessions(session, scope, evaluators, n_runs=runs.num_rows)
@@ -133,7 +150,7 @@ def evaluate(
     n_at_once = max(1, _ROWS_AT_ONCE // max(1, runs.num_rows))
     for first in range(0, len(evaluators), n_at_once):
         indices = range(first, min(first + n_at_once, len(evaluators)))
-        answers, errors = _answers(sessions, evaluators, values, indices, on_done)
+        answers, errors = _answers(sessions, contained, evaluators, values, indices, on_done)
         rows = _outcomes(evaluators, answers)
         errors |= _violations(session, evaluators, rows)
         if errors:
@@ -193,9 +210,11 @@ def store_evaluation(directory: Path, evaluation: Evaluation) -> ScoreCounts:
 
 
 def _sessions(
-    session: EvaluationSession, scope: Scope, evaluators: Sequence[Evaluator], *, n_runs: int
-) -> list[EvaluationSession]:
+    session: EvaluationSession | ContainedSession, scope: Scope, evaluators: Sequence[Evaluator], *, n_runs: int
+) -> Sequence[EvaluationSession | ContainedSession]:
     """The sessions in which evaluators run beside each other."""
+    if isinstance(session, ContainedSession):
+        return [session]
     workers = min(default_threads(), len(evaluators)) if n_runs <= _RUNS_SIDE_BY_SIDE else 1
     beside = [session.beside() for _ in range(workers - 1)]
     for one in beside:
@@ -209,7 +228,8 @@ def _macros(evaluators: Sequence[Evaluator]) -> list[str]:
 
 
 def _answers(
-    sessions: Sequence[EvaluationSession],
+    sessions: Sequence[EvaluationSession | ContainedSession],
+    contained: ContainedSession | None,
     evaluators: Sequence[Evaluator],
     values: Mapping[str, dict[str, Any]],
     indices: range,
@@ -218,28 +238,36 @@ def _answers(
     """The rows of every evaluator, and what went wrong with the others, by index."""
     answers: dict[int, Answer] = {}
     errors: dict[int, str] = {}
-    todo = iter(indices)
+    of_user = [index for index in indices if contained is not None and not evaluators[index].is_shipped]
+    todo = iter([index for index in indices if index not in set(of_user)])
 
-    def work(own: EvaluationSession) -> None:
-        # `next` on a shared iterator of range holds the interpreter lock: no index is given twice.
+    def work(own: EvaluationSession | ContainedSession, todo: Iterator[int]) -> None:
+        # `next` on a shared iterator of a list holds the interpreter lock: no index is given twice.
         for index in todo:
             evaluator = evaluators[index]
             try:
+                if own is contained:
+                    contained.renew(macros_used(evaluator.sql))
                 answers[index] = contract.run(evaluator, own, values[evaluator.id])
             except (EvaluatorInvalid, QueryError) as error:
                 errors[index] = str(error)
             if on_done is not None:
                 on_done(indices.start + len(answers) + len(errors), len(evaluators))
 
-    if len(sessions) == 1:
-        work(sessions[0])
+    lanes = [(session, todo) for session in sessions]
+    if contained is not None and of_user:
+        lanes.append((contained, iter(of_user)))
+    if len(lanes) == 1:
+        work(*lanes[0])
     else:
-        with ThreadPoolExecutor(len(sessions)) as pool:
-            list(pool.map(work, sessions))
+        with ThreadPoolExecutor(len(lanes)) as pool:
+            list(pool.map(lambda lane: work(*lane), lanes))
     return answers, errors
 
 
-def _violations(session: EvaluationSession, evaluators: Sequence[Evaluator], rows: pa.Table) -> dict[int, str]:
+def _violations(
+    session: EvaluationSession | ContainedSession, evaluators: Sequence[Evaluator], rows: pa.Table
+) -> dict[int, str]:
     """What breaks the contract in `rows`, by evaluator: the kind that most rows show."""
     found: dict[int, str] = {}
     for row in session.query("violations", {"outcomes": rows, "evaluated": _evaluated(evaluators)}).to_pylist():

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
+from shutil import copyfileobj
+from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any
 
 from spanscore.errors import UsageError
@@ -16,29 +17,26 @@ from spanscore.report.tables import Column, grid
 from spanscore.report.terminal import console, error_console, plain, safe_json, shorten
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from spanscore.store import QueryResult
+    from spanscore.store.result import ArrowResult, QueryResult
 
 _CELL_LIMIT = 120
-_ROWS_AT_A_TIME = 1_000
+# Of a Parquet row group.
+_GROUP_ROWS = 120_000
+_GROUP_BYTES = 64 << 20
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
 
 
-def write_result(
-    result: QueryResult, form: str, *, timeout_s: float, output: Path | None = None, csv_raw: bool = False
-) -> None:
+def write_result(result: QueryResult, form: str, *, output: Path | None = None, csv_raw: bool = False) -> None:
     """Write the rows as `table`, `json` or `csv`; on standard error tell where the limit cut them.
 
     Args:
         result: rows are fetched as they are written.
         form: see above.
-        timeout_s: how long fetching some rows may take [s]; whoever reads the output may take as long as he likes.
         output: a file; None = standard output.
         csv_raw: write texts that begin like a formula as they are.
     """
     names = [column.name for column in result.columns]
-    rows = _fetched(result.rows, timeout_s)
+    rows = result.rows
     with _text_destination(output) as stream:
         if form == "json":
             for piece in json_array(names, [column.type for column in result.columns], rows):
@@ -51,32 +49,38 @@ def write_result(
         error_console().print("There are more rows; --limit N gives more.", style="dim", soft_wrap=True)
 
 
-def write_parquet(table: pa.Table, *, output: Path | None) -> None:
-    """Write the rows as Parquet.
+def write_parquet(result: ArrowResult, *, output: Path | None) -> None:
+    """Write the rows as Parquet, as they come.
 
     Raises:
         UsageError: it would go to a terminal, or the file cannot be written.
     """
-    import pyarrow.parquet as pq
-
     if output is None:
         if sys.stdout.isatty():
             raise UsageError("Parquet is not for terminals.\n  Name a file with --output FILE, or redirect the output.")
-        pq.write_table(table, sys.stdout.buffer, compression="zstd")
+        # A reader of the pipe could not tell half a file from a whole one.
+        with TemporaryFile() as whole:
+            _write_batches(result, whole)
+            whole.seek(0)
+            copyfileobj(whole, sys.stdout.buffer)
         return
     with _replacing(output) as temporary:
-        pq.write_table(table, temporary, compression="zstd")
+        _write_batches(result, temporary)
 
 
-def _fetched(rows: Iterator[tuple[Any, ...]], timeout_s: float) -> Iterator[tuple[Any, ...]]:
-    from spanscore.store import contained
+def _write_batches(result: ArrowResult, destination: Path | IO[bytes]) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
-    while True:
-        with contained(timeout_s):
-            some = list(islice(rows, _ROWS_AT_A_TIME))
-        if not some:
-            return
-        yield from some
+    with pq.ParquetWriter(destination, result.schema, compression="zstd") as writer:
+        group: list[pa.RecordBatch] = []
+        for batch in result.batches:
+            group.append(batch)
+            if sum(one.num_rows for one in group) >= _GROUP_ROWS or sum(one.nbytes for one in group) >= _GROUP_BYTES:
+                writer.write_table(pa.Table.from_batches(group))
+                group = []
+        if group:
+            writer.write_table(pa.Table.from_batches(group))
 
 
 @contextmanager

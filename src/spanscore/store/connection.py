@@ -67,6 +67,17 @@ def default_writing_memory_limit() -> str:
     return f"{min(1 << 30, _share_of_memory()) >> 20}MiB"
 
 
+def default_contained_memory_bytes() -> int:
+    """DuckDB's memory limit where SQL of users runs [bytes]: `$SPANSCORE_MEMORY_LIMIT`, else 1 GiB at most.
+
+    Raises:
+        UsageError: `$SPANSCORE_MEMORY_LIMIT` is no size.
+    """
+    if os.environ.get("SPANSCORE_MEMORY_LIMIT"):
+        return default_memory_bytes()
+    return min(1 << 30, _share_of_memory())
+
+
 def default_memory_bytes() -> int:
     """`default_memory_limit` [bytes].
 
@@ -118,7 +129,7 @@ def connect_for_writing(
         "checkpoint_threshold": "256MiB",
     }
     connection = _waiting(path, wait_s, lambda: duckdb.connect(str(path), config=config))
-    for setting in ("set TimeZone = 'UTC'", "set enable_progress_bar = false"):
+    for setting in ("set global TimeZone = 'UTC'", "set enable_progress_bar = false"):
         connection.execute(setting)
     return connection
 
@@ -153,11 +164,12 @@ def connect_for_reading(
         # A SET would not reach cursors of the connection.
         config["max_execution_time"] = max(1, round(timeout_s * 1000))
     connection = _waiting(path, wait_s, lambda: duckdb.connect(str(path), read_only=True, config=config))
-    # The order is forced: the zone before external access goes, the lock of the configuration last.
+    # The order is forced: the zone before external access goes, the lock of the configuration last. A zone that is not
+    # set globally does not reach cursors of the connection.
     if archive is not None:
         connection.execute("set allowed_directories = $1::varchar[]", [[str(archive)]])
     for setting in (
-        "set TimeZone = 'UTC'",
+        "set global TimeZone = 'UTC'",
         "set enable_progress_bar = false",
         "set enable_external_access = false",
         "set lock_configuration = true",

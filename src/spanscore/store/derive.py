@@ -18,7 +18,6 @@ from queue import SimpleQueue
 
 import duckdb
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from spanscore.store.archive.recall import recall_pending
 from spanscore.store.prices import install_prices, price_calls
@@ -164,6 +163,9 @@ def derive_round(con: duckdb.DuckDBPyConnection, taken: pa.Table, *, workers: in
 
     To be exhausted: the round ends after its last batch.
     """
+    # Whoever only reads a store imports this file too, and not what takes longest of it.
+    import pyarrow.compute as pc
+
     batches = [
         taken.filter(pc.equal(taken["batch"], batch)).select(["trace_id", "group_id"])
         for batch in pc.unique(taken["batch"]).to_pylist()

@@ -18,8 +18,8 @@ from spanscore.store import migrate, model
 from spanscore.store.archive.recall import install_macros
 from spanscore.store.connection import database_path
 from spanscore.store.queries import read_query
-from spanscore.store.query import Column
-from spanscore.store.session import ReadSession, read_session
+from spanscore.store.result import Column
+from spanscore.store.session import ReadSession, kind_of, read_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -87,10 +87,11 @@ class Answer:
 class EvaluationSession:
     """A connection on which the tables show the runs in scope."""
 
-    def __init__(self, session: ReadSession) -> None:
+    def __init__(self, session: ReadSession, *, is_in_memory: bool = False) -> None:
         """Use `evaluation_session` or `empty_store`."""
         self._session = session
         self._connection = session.connection
+        self._is_in_memory = is_in_memory
 
     def prepare(self, scope: Scope, *, macros: Sequence[str]) -> None:
         """Creates the macros, finds the runs in scope and lays the scoped views over the tables.
@@ -131,7 +132,7 @@ class EvaluationSession:
         with self._session.refusals():
             statements = self._connection.extract_statements(sql)
         return StatementFacts(
-            tuple(statement.type.name for statement in statements),
+            tuple(kind_of(statement) for statement in statements),
             frozenset(name for statement in statements for name in statement.named_parameters),
         )
 
@@ -142,7 +143,7 @@ class EvaluationSession:
             QueryError: DuckDB refuses it.
             QueryTimeout: it ran longer than the session allows.
         """
-        with self._session.refusals():
+        with self._session.refusals(), self._read_only():
             # An empty dictionary would make DuckDB run the statement twice: once to learn its columns.
             relation = self._connection.sql(sql, params=dict(parameters) or None)
             columns = tuple(
@@ -180,7 +181,7 @@ class EvaluationSession:
         session = ReadSession(
             self._connection.cursor(), self._session.path, self._session.timeout_s, self._session.whole_tables
         )
-        return EvaluationSession(session)
+        return EvaluationSession(session, is_in_memory=self._is_in_memory)
 
     def fill(self, table: str, rows: Sequence[Mapping[str, object]]) -> None:
         """Inserts rows into a table of an empty store, absent columns NULL. Nested values are given as JSON text.
@@ -210,8 +211,11 @@ class EvaluationSession:
             self._connection.execute(f"delete from {_DATABASE}.main.{table}")
 
     @contextmanager
-    def read_only(self) -> Iterator[None]:
-        """Refuses every write in the body: a store in memory is not read only by itself."""
+    def _read_only(self) -> Iterator[None]:
+        """Refuses every write in the body, such as one in a CTE: a store in memory is not read only by itself."""
+        if not self._is_in_memory:
+            yield
+            return
         self._connection.execute("begin transaction read only")
         try:
             yield
@@ -244,13 +248,30 @@ def evaluation_session(
 
 
 @contextmanager
-def empty_store(*, macros: Sequence[str], timeout_s: float | None = None) -> Iterator[EvaluationSession]:
-    """A session on a store in memory that has every table and no row; the only one that can be filled."""
+def empty_store(
+    *,
+    macros: Sequence[str],
+    timeout_s: float | None = None,
+    memory_limit: str | None = None,
+    threads: int | None = None,
+) -> Iterator[EvaluationSession]:
+    """A session on a store in memory that has every table and no row; the only one that can be filled.
+
+    Args:
+        macros: files of `queries/macros` to create.
+        timeout_s: how long each query may run [s]; None = as long as it takes.
+        memory_limit: DuckDB's; None = as it finds right.
+        threads: DuckDB's; None = one per processor.
+    """
+    settings = {"memory_limit": memory_limit, "threads": threads}
     connection = duckdb.connect(
         ":memory:",
         config={
             "python_enable_replacements": False,
             "autoload_known_extensions": False,
+            "temp_directory": "",
+            "max_temp_directory_size": "0B",
+            **{name: value for name, value in settings.items() if value is not None},
             **({} if timeout_s is None else {"max_execution_time": max(1, round(timeout_s * 1000))}),
         },
     )
@@ -259,7 +280,7 @@ def empty_store(*, macros: Sequence[str], timeout_s: float | None = None) -> Ite
         for statement in (
             f"attach ':memory:' as {_DATABASE}",
             f"use {_DATABASE}",
-            "set TimeZone = 'UTC'",
+            "set global TimeZone = 'UTC'",
             "set enable_progress_bar = false",
         ):
             connection.execute(statement)
@@ -267,7 +288,7 @@ def empty_store(*, macros: Sequence[str], timeout_s: float | None = None) -> Ite
         model.install(connection)
         for statement in ("set enable_external_access = false", "set lock_configuration = true"):
             connection.execute(statement)
-        session = EvaluationSession(ReadSession(connection, path, timeout_s))
+        session = EvaluationSession(ReadSession(connection, path, timeout_s), is_in_memory=True)
         session.prepare(Scope(), macros=macros)
         yield session
     finally:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 
 from spanscore.errors import QueryError
 from spanscore.store.keywords import quote_keyword_columns
+from spanscore.store.result import ArrowResult, Column, QueryResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,34 +19,13 @@ if TYPE_CHECKING:
     from spanscore.store.session import ReadSession
 
 _ROWS_PER_FETCH = 1_000
+_ROWS_PER_BATCH = 20_000
 
 # Python's dates and times end at microseconds and the year 9999, and have no infinity and no months: these go as text.
 _TIMES = re.compile(r"(TIMESTAMP|DATE|TIME|INTERVAL|BIT\b|BIGNUM)")
 _NESTED = re.compile(r"\b(STRUCT|MAP|UNION|VARIANT)\b|\[")
 _NESTED_NANOSECONDS = re.compile(r"(TIMESTAMP_NS|TIME_NS|INTERVAL)")
 _NOT_IN_PARQUET = re.compile(r"(VARIANT|UNION|INTERVAL|BIT\b|BIGNUM|TIME WITH TIME ZONE|TIME_NS|UHUGEINT|\"NULL\")")
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column of a result: its name, unique in the result, and its DuckDB type in capitals."""
-
-    name: str
-    type: str
-
-
-@dataclass(slots=True)
-class QueryResult:
-    """The rows of a query, read as they are asked for; the session must stay open meanwhile.
-
-    A value is None, bool, int, float, Decimal, str, bytes, UUID, or a list or dict of these. Moments are ISO 8601 text
-    in UTC with as many decimals as they have; a JSON column is its text.
-    """
-
-    columns: tuple[Column, ...]
-    rows: Iterator[tuple[Any, ...]]
-    is_truncated: bool = field(default=False)
-    """Whether there were more rows than the limit; known once `rows` is exhausted."""
 
 
 def run_query(session: ReadSession, sql: str, *, limit: int | None = None) -> QueryResult:
@@ -85,21 +64,33 @@ def run_query(session: ReadSession, sql: str, *, limit: int | None = None) -> Qu
     return result
 
 
-def run_arrow_query(session: ReadSession, sql: str, *, limit: int | None = None) -> pa.Table:
-    """The rows of one SELECT as an Arrow table of types that Parquet has.
+def run_arrow_query(session: ReadSession, sql: str, *, limit: int | None = None) -> ArrowResult:
+    """The rows of one SELECT as Arrow batches of types that Parquet has.
 
     HUGEINT becomes DECIMAL(38, 0); types that Parquet lacks become text, nested ones as JSON.
 
     Raises:
-        QueryError: it is no single SELECT, or DuckDB refuses it.
+        QueryError: it is no single SELECT, or DuckDB refuses it. Also raised while batches are read.
     """
+    import pyarrow as pa
+
     sql = quote_keyword_columns(sql)
     columns = _columns(session, sql)
     projected = _projected(sql, columns, _as_parquet_value)
     with session.refusals():
         relation = session.connection.sql(projected)
-        table: pa.Table = (relation if limit is None else relation.limit(limit)).to_arrow_table()
-    return table.rename_columns([column.name for column in columns])
+        reader = (relation if limit is None else relation.limit(limit)).to_arrow_reader(_ROWS_PER_BATCH)
+    schema = pa.schema([field.with_name(column.name) for field, column in zip(reader.schema, columns, strict=True)])
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        while True:
+            with session.refusals():
+                batch = next(reader, None)
+            if batch is None:
+                return
+            yield pa.record_batch(batch.columns, schema=schema)
+
+    return ArrowResult(schema, batches())
 
 
 def _columns(session: ReadSession, sql: str) -> tuple[Column, ...]:

@@ -65,10 +65,10 @@ class ReadSession:
             statements = self.connection.extract_statements(sql)
         if len(statements) != 1:
             raise QueryError(f"Expected one SELECT statement, got {len(statements)} statements.")
-        kind = statements[0].type
-        if kind != duckdb.StatementType.SELECT:
+        kind = kind_of(statements[0])
+        if kind != "SELECT":
             raise QueryError(
-                f"Only SELECT is allowed here, and this is {kind.name}.\n"
+                f"Only SELECT is allowed here, and this is {kind}.\n"
                 "  The store is read only; FROM, WITH, VALUES, DESCRIBE and SUMMARIZE count as SELECT."
             )
 
@@ -89,6 +89,15 @@ class ReadSession:
             ) from error
         except duckdb.Error as error:
             raise QueryError(str(error)) from error
+
+
+def kind_of(statement: duckdb.Statement) -> str:
+    """What a parsed statement is, such as SELECT."""
+    try:
+        return statement.type.name
+    except ValueError:
+        # UPDATE EXTENSIONS, for one, is none of the kinds that DuckDB's Python package has a name for.
+        return "OTHER"
 
 
 def require_store(directory: Path) -> Path:

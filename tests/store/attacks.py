@@ -1,0 +1,211 @@
+"""What a query must not be able to do, and what no limit of DuckDB's stops: text for tests to run.
+
+`{canary}` is a file with a secret, `{outside}` an empty folder, `{link}` a symbolic link in it to the canary.
+"""
+
+READ = "select * from read_text('{canary}')"
+
+REFUSED = {
+    # Files that it could read.
+    "read_text": READ,
+    "read_blob": "select * from read_blob('{canary}')",
+    "read_csv": "select * from read_csv('{canary}', header = false)",
+    "read_csv_auto": "select * from read_csv_auto('{canary}')",
+    "read_json": "select * from read_json('{canary}')",
+    "read_json_objects": "select * from read_json_objects('{canary}')",
+    "read_ndjson": "select * from read_ndjson('{canary}')",
+    "read_parquet": "select * from read_parquet('{canary}')",
+    "parquet_metadata": "select * from parquet_metadata('{canary}')",
+    "parquet_schema": "select * from parquet_schema('{canary}')",
+    "parquet_file_metadata": "select * from parquet_file_metadata('{canary}')",
+    "parquet_kv_metadata": "select * from parquet_kv_metadata('{canary}')",
+    "sniff_csv": "select * from sniff_csv('{canary}')",
+    "glob": "select * from glob('{outside}/../*')",
+    "file by its name": "select * from '{canary}'",
+    "file first": "from '{canary}'",
+    "file by a symbolic link": "select * from read_text('{link}')",
+    "file by a relative path": "select * from read_text('../../../../../../etc/passwd')",
+    "file URL": "select * from read_text('file://{canary}')",
+    "several files": "select * from read_text(['{canary}', '/etc/passwd'])",
+    "file in a subquery": "select (select content from read_text('{canary}')) as secret",
+    "file in a CTE": "with secret as materialized (from read_text('{canary}')) select * from secret",
+    "file in a lateral join": "select * from range(1) as t(i), lateral (select * from read_text('{canary}'))",
+    "file in a union": "select 1::varchar union all select content from read_text('{canary}')",
+    "file in DESCRIBE": "describe select * from read_csv('{canary}')",
+    "file in SUMMARIZE": "summarize select * from read_csv('{canary}')",
+    "file in a query string": "select * from query('select * from read_text(''{canary}'')')",
+    "file as a table name": "select * from query_table('{canary}')",
+    "file in serialized SQL": (
+        "select * from json_execute_serialized_sql(json_serialize_sql('select * from read_text(''{canary}'')'))"
+    ),
+    "environment of the process": "select * from read_text('/proc/self/environ')",
+    "memory of the process": "select * from read_blob('/proc/self/maps')",
+    "descriptor of the process": "select * from read_blob('/dev/fd/0')",
+    "endless device": "select * from read_blob('/dev/zero')",
+    "another DuckDB file": "select * from '{outside}/other.duckdb'",
+    # Files that it could write.
+    "COPY to CSV": "copy spans to '{outside}/stolen.csv'",
+    "COPY to Parquet": "copy (select * from spans) to '{outside}/stolen.parquet' (format parquet)",
+    "COPY to JSON": "copy (select 1 as a) to '{outside}/stolen.json' (format json)",
+    "COPY over a file": "copy (select 1) to '{canary}'",
+    "COPY through a link": "copy (select 1) to '{link}'",
+    "COPY to folders": "copy (select 1 as a, 2 as b) to '{outside}/parts' (format csv, partition_by (a))",
+    "COPY to standard output": "copy (select 1) to '/dev/stdout'",
+    "COPY in": "copy pending_traces from '{canary}'",
+    "COPY a database": "copy from database spanscore to memory",
+    "EXPORT": "export database '{outside}/stolen'",
+    "IMPORT": "import database '{outside}'",
+    # Other databases.
+    "ATTACH a new file": "attach '{outside}/new.duckdb'",
+    "ATTACH a file": "attach '{canary}' as other (read_only)",
+    "ATTACH the store": "attach 'spanscore.duckdb' as again (read_write)",
+    "ATTACH memory": "attach ':memory:' as m",
+    "ATTACH over HTTP": "attach 'http://127.0.0.1:9/x.duckdb' as h",
+    "ATTACH SQLite": "attach '{canary}' as s (type sqlite)",
+    "DETACH": "detach spanscore",
+    "USE": "use memory",
+    # The network and extensions.
+    "HTTP": "select * from read_text('http://127.0.0.1:9/x')",
+    "HTTPS": "select * from read_csv('https://example.invalid/x.csv')",
+    "S3": "select * from read_parquet('s3://bucket/x.parquet')",
+    "HTTP by its name": "select * from 'http://127.0.0.1:9/x.parquet'",
+    "INSTALL": "install httpfs",
+    "FORCE INSTALL": "force install httpfs from 'http://127.0.0.1:9'",
+    "LOAD": "load httpfs",
+    "LOAD a file": "load '{canary}'",
+    "extensions": "select * from duckdb_extensions()",
+    "UPDATE EXTENSIONS": "update extensions",
+    "secret": "create secret s (type s3, key_id 'a', secret 'b')",
+    "persistent secret": "create persistent secret s (type s3, key_id 'a', secret 'b')",
+    # Settings.
+    "SET external access": "set enable_external_access = true",
+    "SET GLOBAL external access": "set global enable_external_access = true",
+    "SET lock": "set lock_configuration = false",
+    "SET memory": "set memory_limit = '100GB'",
+    "SET threads": "set threads = 64",
+    "SET time": "set max_execution_time = 0",
+    "SET spill": "set temp_directory = '{outside}'",
+    "SET folders": "set allowed_directories = ['/']",
+    "SET paths": "set allowed_paths = ['{canary}']",
+    "SET query log": "set log_query_path = '{outside}/stolen.log'",
+    "SET profiling output": "set profiling_output = '{outside}/stolen.json'",
+    "SET progress bar": "set enable_progress_bar = true",
+    "SET extension folder": "set extension_directory = '{outside}'",
+    "SET home": "set home_directory = '{outside}'",
+    "SET repository": "set custom_extension_repository = 'http://127.0.0.1:9'",
+    "SET search path": "set search_path = 'memory'",
+    "SET VARIABLE": "set variable x = 1",
+    "RESET": "reset memory_limit",
+    "PRAGMA": "pragma memory_limit = '100GB'",
+    "PRAGMA profiling": "pragma enable_profiling",
+    "PRAGMA checkpoint": "pragma force_checkpoint",
+    "CALL": "call pragma_version()",
+    "logging into files": "call enable_logging(storage = 'file', storage_config = {{'path': '{outside}'}})",
+    # The store.
+    "INSERT": "insert into pending_traces values ('x')",
+    "UPDATE": "update runs set status = 'ok'",
+    "DELETE": "delete from spans",
+    "TRUNCATE": "truncate spans",
+    "MERGE": "merge into pending_traces p using (select 'x' as t) s on p.trace_id = s.t when not matched then insert",
+    "DROP": "drop table spans",
+    "ALTER": "alter table spans add column x integer",
+    "COMMENT": "comment on table spans is 'mine'",
+    "CREATE TABLE": "create table mine (a integer)",
+    "CREATE TABLE AS": "create table mine as select * from spans",
+    "CREATE VIEW": "create view mine as select 1",
+    "CREATE INDEX": "create index mine on spans (name)",
+    "CREATE SCHEMA": "create schema mine",
+    "CREATE SEQUENCE": "create sequence mine",
+    "CREATE TYPE": "create type mine as enum ('a')",
+    "CREATE MACRO": "create macro mine(x) as x",
+    "DELETE in a CTE": "with gone as (delete from spans returning *) select * from gone",
+    "INSERT in a CTE": "with new as (insert into pending_traces values ('x') returning *) select * from new",
+    "UPDATE in a CTE": "with new as (update runs set status = 'ok' returning *) select * from new",
+    "CHECKPOINT": "checkpoint",
+    "VACUUM": "vacuum",
+    "ANALYZE": "analyze",
+    # The next query.
+    "TEMP VIEW over a table": "create temp view spans as select 1",
+    "TEMP TABLE over a table": "create or replace temp table spans as select 1 as name",
+    "TEMP MACRO over a function": "create or replace temp macro sum(x) as 0",
+    "PREPARE": "prepare p as select 1",
+    "EXECUTE": "execute p",
+    "BEGIN": "begin transaction",
+    "ROLLBACK": "rollback",
+    # Ways around the one SELECT.
+    "two statements": "select 1; select 2",
+    "second statement": "select 1; drop table spans",
+    "second statement after a remark": "select 1 /* ; */; -- ;\ndelete from spans",
+    "no statement": "-- nothing",
+    "EXPLAIN ANALYZE": "explain analyze delete from spans",
+    "EXPLAIN": "explain select * from read_text('{canary}')",
+    "PIVOT": "pivot spans on kind",
+    "NUL in the text": "select 1; \x00 drop table spans",
+    # The process.
+    "Python variable": "select * from document",
+    "Python module": "select * from sys",
+    "Arrow by address": "select * from arrow_scan(1::ubigint::pointer, 1::ubigint::pointer, 1::ubigint::pointer)",
+    "frame by address": "select * from pandas_scan(1::ubigint::pointer)",
+    "Python function": "select * from python_map_function(1::ubigint::pointer, (select 1))",
+    "environment variable": "select getenv('HOME')",
+}
+"""Each must end in an error."""
+
+HARMLESS = {
+    "settings": "select name, value from duckdb_settings()",
+    "paths of databases": "select * from duckdb_databases()",
+    "secrets": "select * from duckdb_secrets()",
+    "the log": "select * from duckdb_logs",
+    "writing the log": "select write_log('{canary}')",
+    "temporary files": "select * from duckdb_temporary_files()",
+    "variable": "select getvariable('secret')",
+    "seed": "select setseed(0.5)",
+    "internal tables": "select * from duckdb_tables() where internal",
+    "path as a text": "select '{canary}' as path",
+}
+"""Each may give rows; none of them tells or changes anything outside."""
+
+HANGS = {
+    "endless recursion": "with recursive r(n) as (select 1 union all select n + 1 from r) select max(n) from r",
+    "one call that takes minutes": (
+        "select sum(length(regexp_replace(repeat('ab', 1000000 + i), '(a|b)', '', 'g'))) from range(100) as t(i)"
+    ),
+    "sleep": "select sleep_ms(600000)",
+    "cross join": "select count(*) from range(100000000) as a, range(100000) as b where (a.range * b.range) % 7 = 3",
+    "rows for ever": "select i, repeat('x', 100) from range(1000000000000) as t(i)",
+}
+"""Each must be stopped on time, or end in an error before."""
+
+HANGS_THAT_TAKE_LONGER = {
+    "long range": "select count(*) from range(1000000000000) as t(i) where i % 7 = 3",
+    "distance": "select sum(levenshtein(repeat('a', 20000 + i), repeat('b', 20000))) from range(100000) as t(i)",
+    "sorting": "select hash(i) as h from range(10000000000) as t(i) order by h limit 1 offset 5000000000",
+    "one long list": "select length(list(i)) from range(100000000000) as t(i)",
+    "one long text": "select length(string_agg(i::varchar, '')) from range(100000000000) as t(i)",
+    "many groups": "select count(*) from (select i, list(i) from range(10000000000) as t(i) group by i)",
+    "repeat": "select length(repeat('x', 4000000000))",
+    "list of a range": "select list_sum(range(300000000))",
+    "splitting": "select length(string_split(repeat('a,', 100000000), ','))",
+    "padding": "select length(lpad('x', 2000000000, 'y'))",
+    "replacing": "select length(regexp_replace(repeat('ab', 100000000), 'a', 'bb', 'g'))",
+    "many terms": "select " + " or ".join(f"name = '{i}'" for i in range(50_000)) + " from spans",
+    "many parentheses": "select " + "(" * 20_000 + "1" + ")" * 20_000,
+    "many negations": "select " + "not " * 50_000 + "true",
+    "nested lists": "select " + "[" * 5_000 + "1" + "]" * 5_000,
+    "nested subqueries": "select * from " + "(select * from " * 3_000 + "(select 1)" + ")" * 3_000,
+    "nested JSON": "select json_extract(repeat('[', 200000) || repeat(']', 200000), '$')",
+    "backtracking": "select regexp_matches(repeat('a', 100000) || 'b', '(a+)+$') from range(1000)",
+    "wide pivot": (
+        "select * from (select i % 5000 as k, i as v from range(100000) as t(i)) "
+        f"pivot (sum(v) for k in ({', '.join(map(str, range(5_000)))}))"
+    ),
+    "many columns": "select " + ", ".join(f"{i} as c{i}" for i in range(20_000)),
+    "joined with itself": "select count(*) from spans a, range(100000000) b, range(100000) c where b.range % 7 = 3",
+    "a huge cell": "select repeat('x', 1100000000)",
+    "series": "select count(*) from generate_series(1, 1000000000000000) as t(i) where i % 11 = 5",
+    "nested lambdas": (
+        "select list_sum(list_transform(range(100000), "
+        "lambda x: list_sum(list_transform(range(100000), lambda y: x * y))))"
+    ),
+}
+"""As `HANGS`; many of these fail on memory before they are late."""
