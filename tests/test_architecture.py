@@ -20,8 +20,8 @@ LAYERS = [
     {"otlp", "statistics"},  # pure: bytes and numbers
     {"store"},
     {"collector", "evaluate", "judge"},
-    {"bench", "demo", "ingest", "production", "rebuild", "retention", "scale"},
-    {"experiments"},
+    {"bench", "demo", "ingest", "production", "rebuild", "scale"},
+    {"experiments", "retention"},
     {"report"},
     {"doctor"},
     {"cli"},

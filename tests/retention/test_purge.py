@@ -125,6 +125,13 @@ def make_store(directory: Path, *, archived: bool = True) -> None:
         (quarantine / f"copy-{number}").write_bytes(b"cut off " + trace_request(number)[:-3])
     if archived:
         archive_store(directory, day("2026-01-03T15:00"))
+    journal = directory / "bench" / "experiment.jsonl"
+    journal.parent.mkdir()
+    attempts = [{"kind": "ended", "trace_id": trace_id(n), "answer": marker(n), "message": None} for n in range(1, 5)]
+    journal.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in attempts))
+    spilled = directory / "spanscore.duckdb.tmp"
+    spilled.mkdir()
+    (spilled / "duckdb_temp_block-1.block").write_bytes(b"".join(marker(n).encode() for n in range(1, 5)))
     with Store.open(directory) as store:
         store.connection.execute(
             "insert into scores select run_id, 'own', 'sha', '{}', 'run', run_id, null, 1, null, null, question, null, "
@@ -201,9 +208,11 @@ def test_no_byte_is_left_and_the_others_are_as_before(store, wanted, gone):
     assert purged.counts.traces == len(gone)
     for number in gone:
         assert files_with(store, marker(number)) == []
-        assert files_with(store, trace_id(number)) == []
+        assert files_with(store, trace_id(number)) == ["bench"]
         assert not any(rows(store, number).values())
     assert rows(store, *kept) == before
+    assert all("bench" in files_with(store, marker(number)) for number in kept)
+    assert {path.stat().st_mode & 0o077 for path in store.rglob("archive/**")} <= {0}
     # A log record of no trace has no id to be found by: it goes by its time.
     assert bool(files_with(store, marker(11))) is (wanted.before is None)
     assert files_with(store, marker(13))

@@ -52,6 +52,8 @@ def print_purged(purged: Purged, form: str) -> None:
         _say(f"{figures.count(counts.shared_traces)} traces that share a run with them stay, and lose their scores.")
     if purged.waiting_bytes:
         _say(f"{figures.size(purged.waiting_bytes)} wait in the spool and are not counted; a purge loads them first.")
+    if purged.journals:
+        _say(f"Journals of {figures.count(purged.journals)} experiments keep the attempts, without answers.")
     if purged.spool is not None:
         spool = purged.spool
         _say(

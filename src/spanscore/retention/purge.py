@@ -26,6 +26,8 @@ class Purged:
 
     counts: PurgeCounts
     is_dry_run: bool
+    journals: int
+    """Journals of experiments whose answers were blanked [count]."""
     spool: Expunged | None
     """None where there is no spool, and for a dry run."""
     compaction: Compaction | None
@@ -37,6 +39,7 @@ class Purged:
         return {
             "dry_run": self.is_dry_run,
             **asdict(self.counts),
+            "journals": self.journals,
             "spool": None if self.spool is None else asdict(self.spool),
             "waiting_bytes": self.waiting_bytes,
             "compacted": self.compaction is not None,
@@ -62,7 +65,7 @@ def plan_purge(directory: Path, wanted: Purgeable) -> Purged:
         loaded = store.manifest()
     spool = directory / SPOOL_FOLDER
     pieces = waiting(spool, loaded=loaded, synced={}) if spool.is_dir() else ()
-    return Purged(counts, True, None, None, sum(end - start for _, start, end in pieces))
+    return Purged(counts, True, 0, None, None, sum(end - start for _, start, end in pieces))
 
 
 def purge_store(directory: Path, wanted: Purgeable, *, compact: bool = True, whole_quarantine: bool = False) -> Purged:
@@ -82,6 +85,7 @@ def purge_store(directory: Path, wanted: Purgeable, *, compact: bool = True, who
         CollectorRunning: a collector uses the store.
         StoreError: the store cannot be used.
     """
+    from spanscore.bench.forget import forget_answers
     from spanscore.collector.expunge import expunge
     from spanscore.store import Store, require_store
     from spanscore.store.purge import has_loose_logs, purge, select, selected_traces
@@ -91,10 +95,12 @@ def purge_store(directory: Path, wanted: Purgeable, *, compact: bool = True, who
     with _stopped_spool(directory) as spool:
         with Store.open(directory, wait_s=WAIT_S) as store:
             counts = select(store.connection, wanted)
+            traces = selected_traces(store.connection)
+            journals = forget_answers(directory, traces)
             if spool is not None:
                 expunged = expunge(
                     spool.directory,
-                    selected_traces(store.connection),
+                    traces,
                     loose_logs=has_loose_logs(store.connection),
                     before_ns=_unix_nano(wanted.before),
                     whole_quarantine=whole_quarantine,
@@ -102,7 +108,7 @@ def purge_store(directory: Path, wanted: Purgeable, *, compact: bool = True, who
             if counts.traces or counts.log_records:
                 purge(store.connection, counts)
         compaction = finish_purge(directory) if compact else None
-    return Purged(counts, False, expunged, compaction, 0)
+    return Purged(counts, False, journals, expunged, compaction, 0)
 
 
 def finish_purge(directory: Path) -> Compaction:

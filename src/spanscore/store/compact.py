@@ -7,6 +7,7 @@ from it until something else takes the place.
 from __future__ import annotations
 
 import os
+import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -48,6 +49,7 @@ def compact(directory: Path, *, wait_s: float = WAIT_S) -> Compaction:
     remove_leftovers(directory)
     connection = connect_for_writing(path, wait_s=wait_s, memory_limit=None, threads=None)
     try:
+        _remove_spilled(path)
         connection.execute("checkpoint")
         before = path.stat().st_size
         connection.execute(f"attach '{str(copy).replace(chr(39), chr(39) * 2)}' as compacted")
@@ -78,6 +80,13 @@ def remove_leftovers(directory: Path) -> None:
     path = database_path(directory)
     for leftover in directory.glob(f"{path.name}{_SUFFIX}*"):
         leftover.unlink(missing_ok=True)
+
+
+def _remove_spilled(path: Path) -> None:
+    """Deletes what a process that was killed has spilled; to be called before this one spills anything."""
+    folder = path.with_name(f"{path.name}.tmp")
+    if folder.is_dir():
+        shutil.rmtree(folder)
 
 
 def _sync(path: Path) -> int:

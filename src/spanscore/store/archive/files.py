@@ -77,7 +77,8 @@ def write_file(
         return None
     path = directory / ARCHIVE_FOLDER / table / f"day={day.isoformat()}" / f"{part}.parquet"
     new_folders = [folder for folder in (path.parent, *path.parents) if not folder.exists()]
-    make_directory(path.parent)
+    for folder in reversed(new_folders):
+        make_directory(folder)
     temporary = path.with_name(f"{path.name}.tmp")
     try:
         ((written,),) = connection.execute(
