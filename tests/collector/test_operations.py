@@ -13,6 +13,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from spanscore.collector import Collector, CollectorLimits
 from spanscore.collector.metrics import BOUNDS_S, Latencies, exposition
+from spanscore.collector.records import SpoolRecord
+from spanscore.collector.spool import Spool
+from spanscore.errors import SpoolUnavailable
 
 MakeTraces = Callable[..., ExportTraceServiceRequest]
 MakeLogs = Callable[..., ExportLogsServiceRequest]
@@ -120,6 +123,38 @@ def test_readiness_is_lost_whenever_requests_are_refused(tmp_path: Path, traces:
         assert ask(collector, "/v1/traces", traces(1).SerializeToString())[0] == 503
         assert ask(collector, "/healthz")[0] == 200
         assert figures(collector)["ready",] == 0
+
+
+class BrokenSpool(Spool):
+    """A spool whose disk fails until it is told otherwise."""
+
+    is_broken = True
+
+    def append(self, record: SpoolRecord) -> None:
+        if self.is_broken:
+            raise SpoolUnavailable("the disk fails")
+        super().append(record)
+
+
+def test_readiness_comes_back_with_the_disk(tmp_path: Path, traces: MakeTraces) -> None:
+    payload = traces(1).SerializeToString()
+    with Collector(tmp_path / "store", open_spool=BrokenSpool) as collector:
+        found = [ask(collector, path, body)[0] for path, body in (("/readyz", None), ("/v1/traces", payload))]
+        found.append(ask(collector, "/readyz")[0])
+        collector._spool.is_broken = False  # type: ignore[attr-defined]
+        found += [ask(collector, path, body)[0] for path, body in (("/v1/traces", payload), ("/readyz", None))]
+
+    assert found == [200, 503, 503, 200, 200]
+
+
+def test_a_full_collector_is_not_ready(collector: Collector) -> None:
+    most = collector.config.limits.max_in_flight_bytes
+    admission = collector._admission
+
+    assert admission.take(most)
+    assert ask(collector, "/readyz")[0] == 503
+    admission.give_back(most)
+    assert ask(collector, "/readyz")[0] == 200
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])

@@ -15,7 +15,7 @@ from spanscore.collector import Privacy, Redact
 from spanscore.collector.records import Encoding, Signal
 from spanscore.collector.redaction.redactor import Redactor
 from spanscore.collector.redaction.rules import Rules
-from spanscore.errors import StoreError
+from spanscore.errors import DecodeError, StoreError
 
 KEY = b"k" * 32
 RULES = Rules(Privacy(), KEY)
@@ -277,6 +277,13 @@ def test_an_escape_hides_nothing_in_json(redactor: Redactor, hidden: str) -> Non
     assert SECRET.encode() not in after
     assert b"pa55w0rd" not in after
     assert b"[REDACTED:" in after
+
+
+def test_json_too_deep_to_be_looked_through_is_refused(redactor: Redactor) -> None:
+    deep = b'{"resourceSpans":[],"unknown":' + b"[" * 1000 + b'"' + SECRET.encode() + b'"' + b"]" * 1000 + b"}"
+
+    with pytest.raises(DecodeError, match="nested"):
+        redactor.clean(Signal.TRACES, Encoding.JSON, deep)
 
 
 def test_unknown_fields_do_not_carry_a_secret_along(redactor: Redactor) -> None:

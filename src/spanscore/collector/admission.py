@@ -18,6 +18,7 @@ LARGE_BYTES = 4 << 20
 
 _DISK_CHECK_EVERY_S = 1.0
 _SOFT_LIMIT = 0.8
+_SPOOL_RETRY_S = 30
 
 
 class Admission:
@@ -33,6 +34,7 @@ class Admission:
         self._disk: Refused | None = None
         self._next_disk_check = 0.0
         self._memory = MemoryGauge(round(_SOFT_LIMIT * (config.limits.max_memory_bytes or available_bytes())))
+        self._spool_failed_until = 0.0
         self._decoding = Decoding(config.limits.max_in_flight_bytes)
 
     def refusal(self) -> Refused | None:
@@ -43,6 +45,20 @@ class Admission:
             self._next_disk_check = time.monotonic() + _DISK_CHECK_EVERY_S
             self._disk = self._check_disk()
         return self._disk or self.memory_refusal()
+
+    def unreadiness(self) -> Refused | None:
+        """Why requests are refused at the moment, those included that only the next one to come would find out."""
+        with self._mutex:
+            is_full = self._in_flight >= self._config.limits.max_in_flight_bytes
+        if is_full:
+            return Refused(Refusal.UNAVAILABLE, "The collector is overloaded: too many bytes are in flight.")
+        if time.monotonic() < self._spool_failed_until:
+            return Refused(Refusal.UNAVAILABLE, "The last request could not be written to disk.", _SPOOL_RETRY_S)
+        return self.refusal()
+
+    def note_spool(self, *, has_failed: bool) -> None:
+        """Remembers how the last write ended, for as long as clients were told to wait before they try again."""
+        self._spool_failed_until = time.monotonic() + _SPOOL_RETRY_S if has_failed else 0.0
 
     def memory_refusal(self) -> Refused | None:
         """The refusal where this process has come close to the memory it may use; None where it has not."""

@@ -64,7 +64,9 @@ class Intake:
         try:
             self._spool.append(SpoolRecord(signal, encoding, time.time_ns(), payload))
         except SpoolUnavailable:
+            self._admission.note_spool(has_failed=True)
             return Refused(Refusal.UNAVAILABLE, "The request could not be written to disk.", retry_after_s=30)
+        self._admission.note_spool(has_failed=False)
         self._on_accept(answer.received, len(payload))
         return answer
 

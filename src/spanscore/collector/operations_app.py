@@ -76,7 +76,7 @@ class Operations:
         is_known = self._authenticator.accepts(authorization)
         if path == "/healthz":
             return Page(200, b"ok\n")
-        refused = self._admission.refusal()
+        refused = self._admission.unreadiness()
         if path == "/readyz":
             if refused is None:
                 return Page(200, b"ok\n")

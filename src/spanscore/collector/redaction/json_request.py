@@ -25,13 +25,16 @@ def redact_json(payload: bytes, rules: Rules, counts: Counter[str]) -> bytes:
     """The request without what it must not hold.
 
     Raises:
-        DecodeError: the bytes are no JSON.
+        DecodeError: the bytes are no JSON, or nested so deeply that nobody knows what is in them.
     """
     try:
         request = orjson.loads(payload)
     except orjson.JSONDecodeError as error:
         raise DecodeError("malformed_json", str(error)) from None
-    _JsonRequest(rules, counts).redact(request)
+    try:
+        _JsonRequest(rules, counts).redact(request)
+    except RecursionError:
+        raise DecodeError("malformed_json", "values are nested too deeply to be looked through") from None
     return orjson.dumps(request)
 
 
