@@ -3,10 +3,14 @@
 import http.client
 import json
 import re
+import subprocess
+import sys
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 import grpc
 from google.protobuf.json_format import ParseDict
@@ -17,8 +21,6 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceResponse,
 )
 
-from spanscore.collector import Collector
-
 PROTOBUF = "application/x-protobuf"
 JSON = "application/json"
 TYPES = {"protobuf": PROTOBUF, "json": JSON}
@@ -26,6 +28,41 @@ ENCODINGS = ("protobuf", "json", "grpc")
 TRACE_EXPORT = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
 LOGS_EXPORT = "/opentelemetry.proto.collector.logs.v1.LogsService/Export"
 METRICS_EXPORT = "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export"
+
+
+class Server(Protocol):
+    """A collector in this process, or where one in another process listens."""
+
+    http_address: str | None
+    grpc_address: str | None
+
+
+@dataclass(frozen=True)
+class CollectorProcess:
+    """`spanscore collect` as a process of its own."""
+
+    process: subprocess.Popen[str]
+    http_address: str | None
+    grpc_address: str | None
+
+
+@contextmanager
+def collector_process(store: Path) -> Iterator[CollectorProcess]:
+    """Starts a collector on free ports, and kills it at the end if it still runs."""
+    run = "import sys; from spanscore.cli import main; sys.exit(main())"
+    command = [sys.executable, "-c", run, "collect", "--store", str(store), "--grpc", "127.0.0.1:0"]
+    process = subprocess.Popen([*command, "--http", "127.0.0.1:0"], stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        found = None
+        while found is None:
+            line = process.stderr.readline()
+            assert line, "the collector did not start"
+            found = re.search(r"OTLP/gRPC (\S+), OTLP/HTTP (\S+?)\. ", line)
+        yield CollectorProcess(process, http_address=found[2], grpc_address=found[1])
+    finally:
+        process.kill()
+        process.wait()
 
 
 @dataclass(frozen=True)
@@ -63,7 +100,7 @@ class Answer:
 
 
 def post(
-    server: Collector,
+    server: Server,
     body: bytes | Iterator[bytes],
     kind: str | None = PROTOBUF,
     *,
@@ -119,7 +156,7 @@ def _status_parts(status: Status) -> dict[str, Any]:
 
 
 def call(
-    server: Collector,
+    server: Server,
     payload: bytes,
     method: str = TRACE_EXPORT,
     *,
@@ -145,13 +182,13 @@ def grpc_answer(error: Any) -> Answer:
     return Answer(0, **{**parts, "code": error.code().name, "message": error.details() or ""})
 
 
-def own_channel(server: Collector) -> grpc.Channel:
+def own_channel(server: Server) -> grpc.Channel:
     """A channel with a connection of its own."""
     assert server.grpc_address is not None
     return grpc.insecure_channel(server.grpc_address, [("grpc.use_local_subchannel_pool", 1)])
 
 
-def deliver(server: Collector, encoding: str, document: Any) -> Answer:
+def deliver(server: Server, encoding: str, document: Any) -> Answer:
     """Sends a trace request, given as OTLP/JSON (an object, or text for what no object can say) or as a message."""
     if encoding == "json":
         body = document if isinstance(document, (bytes, str)) else json.dumps(document)
