@@ -7,6 +7,8 @@ SpanscoreError                  exit 4 unless a class below says otherwise
 ├── SuiteInvalid                exit 2: a suite file cannot be used
 ├── NotComparable               exit 3: figures that were not made alike
 ├── BenchError                  exit 3: a benchmark could not be run to its end
+├── ScoringRunning              exit 3: another process scores the store
+├── DeliveryFailed              exit 3: what was to be sent did not arrive
 ├── StatisticsInputError        exit 3: numbers that no figure can be made of
 ├── DecodeError                 exit 3: bytes that are not the OTLP they should be
 ├── CollectorError              exit 3: the collector could not do its work
@@ -83,6 +85,26 @@ class BenchError(SpanscoreError):
     """A benchmark could not be run to its end; run again, it goes on where it stopped."""
 
     exit_code = 3
+
+
+class ScoringRunning(SpanscoreError):
+    """Another process scores the store; what this one would have done, that one does."""
+
+    exit_code = 3
+
+
+class DeliveryFailed(SpanscoreError):
+    """Scores or messages did not reach whom they are for. They are kept, and sent again by the next pass.
+
+    Attributes:
+        is_final: the receiver refused for good: sending the same again is pointless.
+    """
+
+    exit_code = 3
+
+    def __init__(self, message: str, *, is_final: bool = False) -> None:
+        super().__init__(message)
+        self.is_final = is_final
 
 
 class StatisticsInputError(SpanscoreError):

@@ -6,7 +6,7 @@ import sys
 import pytest
 from commands import run
 
-COMMANDS = ("demo", "collect", "ingest", "traces", "trace", "sql", "doctor", "rebuild", "prices")
+COMMANDS = ("demo", "collect", "ingest", "traces", "trace", "score", "sql", "doctor", "rebuild", "prices")
 HEAVY = ("duckdb", "pyarrow", "grpc", "uvicorn", "google.protobuf", "orjson", "pydantic", "starlette")
 
 

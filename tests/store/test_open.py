@@ -29,6 +29,7 @@ LOCKED_MIGRATIONS = {
     "0005_evaluation_tables": "b2e838c5d136f2839b20e2d24b7009b0a4c9353ed451768f63c1ce31af99f0cf",
     "0006_log_record_problems": "2e5a97a2939bc1b93b8eb44800e9ae1a814cda7a998a4b743b40662bae48e337",
     "0007_archive_tables": "9e6a562b9a57482f7c24c496aa08c3482a54f2f5d4a882d041137b844ff0ba48",
+    "0008_production_tables": "7e1676b5bc3ad88ae945afb9a5f1bdf176b12991cc7e7f242630dff10a104acc",
 }
 
 HOLD = """

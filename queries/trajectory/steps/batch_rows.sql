@@ -22,8 +22,10 @@ from span_events
 where rowid between getvariable('event_rows')[1] and getvariable('event_rows')[2]
     and trace_id in (select trace_id from batch_traces);
 
+-- A judgement of a run is no part of it: were it, telling the scores of a run to its own trace would make it another run.
 create or replace temp view raw_logs as
 select *
 from log_records
 where rowid between getvariable('log_rows')[1] and getvariable('log_rows')[2]
-    and trace_id in (select trace_id from batch_traces);
+    and trace_id in (select trace_id from batch_traces)
+    and event_name is distinct from 'gen_ai.evaluation.result';

@@ -83,4 +83,4 @@ comment on column runs.has_content is 'Whether messages, tool arguments or resul
 comment on column runs.orphan_spans is 'Spans whose parent is not in the store';
 comment on column runs.spans is 'Spans of the run';
 comment on column runs.conventions is 'Conventions that the spans are written in';
-comment on column runs.fingerprint is 'MD5 over the ids of the spans and log records of the run: another one when a late span arrives';
+comment on column runs.fingerprint is 'MD5 over the ids of the spans and log records of the run, evaluation results aside: another one when a late span arrives';

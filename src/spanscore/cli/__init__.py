@@ -31,6 +31,7 @@ from spanscore.cli import (
     rebuild,
     recommend,
     report,
+    score,
     sql,
     stats,
     suite,
@@ -59,6 +60,7 @@ app.command("ingest")(ingest.ingest)
 app.command("traces")(traces.traces)
 app.command("trace")(traces.trace)
 app.command("evaluate")(evaluate.evaluate)
+app.command("score")(score.score)
 app.command("sql")(sql.sql)
 app.command("doctor")(doctor.doctor)
 app.command("report")(report.report)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from spanscore.evaluate.catalogue import Catalogue, find_evaluators
     from spanscore.evaluate.header import Evaluator, Parameter, read_evaluator
-    from spanscore.evaluate.run import Evaluation, Result, evaluate_store, store_evaluation
+    from spanscore.evaluate.run import Evaluation, Result, canonical, evaluate_store, evaluated_table, store_evaluation
 
 __all__ = [
     "Catalogue",
@@ -17,7 +17,9 @@ __all__ = [
     "Evaluator",
     "Parameter",
     "Result",
+    "canonical",
     "evaluate_store",
+    "evaluated_table",
     "find_evaluators",
     "read_evaluator",
     "store_evaluation",

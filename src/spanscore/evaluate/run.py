@@ -181,13 +181,24 @@ def store_evaluation(directory: Path, evaluation: Evaluation) -> ScoreCounts:
     Raises:
         StoreLocked: another process holds the store.
     """
+    return write_scores(
+        directory,
+        outcomes=evaluation.outcomes,
+        evaluators=evaluated_table(evaluation),
+        runs=evaluation.runs,
+        is_selection=evaluation.is_selection,
+    )
+
+
+def evaluated_table(evaluation: Evaluation) -> pa.Table:
+    """What ran and with what, a row per evaluator, as `write_scores` takes it."""
     import pyarrow as pa
 
     text, listed = pa.string(), pa.list_(pa.string())
     columns: Sequence[tuple[str, Any, pa.DataType]] = [
         ("evaluator", lambda result: result.id, text),
         ("evaluator_sha256", lambda result: result.sha256, text),
-        ("params", lambda result: _canonical(result.params), text),
+        ("params", lambda result: canonical(result.params), text),
         ("question", lambda result: result.question, text),
         ("error", lambda result: result.error, text),
         ("grain", lambda result: "run" if result.evaluator is None else result.evaluator.grain, text),
@@ -200,13 +211,7 @@ def store_evaluation(directory: Path, evaluation: Evaluation) -> ScoreCounts:
     ]
     results = evaluation.results
     evaluators = pa.table({name: pa.array([value(one) for one in results], kind) for name, value, kind in columns})
-    return write_scores(
-        directory,
-        outcomes=evaluation.outcomes,
-        evaluators=evaluators.append_column("evaluator_index", _indices(range(len(results)))),
-        runs=evaluation.runs,
-        is_selection=evaluation.is_selection,
-    )
+    return evaluators.append_column("evaluator_index", _indices(range(len(results))))
 
 
 def _sessions(
@@ -358,5 +363,6 @@ def _indices(values: Iterable[int]) -> pa.Array:
     return pa.array(list(values), pa.int32())
 
 
-def _canonical(params: Mapping[str, Any]) -> str:
+def canonical(params: Mapping[str, Any]) -> str:
+    """Parameters as the store keeps them."""
     return json.dumps(dict(params), sort_keys=True, separators=(",", ":"), ensure_ascii=False)

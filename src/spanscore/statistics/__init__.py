@@ -47,6 +47,7 @@ from spanscore.statistics.recommendation import (
     weighted_score,
 )
 from spanscore.statistics.repeats import RepeatRate, Repeats, flaky, pass_at_k, pass_hat_k
+from spanscore.statistics.unpaired import unpaired_interval
 
 CONFIDENCE = 0.95
 """Level of the intervals that reports print [ratio]."""
@@ -103,6 +104,7 @@ __all__ = [
     "t_mean",
     "threshold_gate",
     "trend",
+    "unpaired_interval",
     "verdict_of",
     "wald_half_width",
     "weighted_score",

@@ -128,7 +128,7 @@ def connect_for_writing(
         # 20,000 spans write some 30 MB of log; the default of 16 MB would rewrite row groups at every load.
         "checkpoint_threshold": "256MiB",
     }
-    connection = _waiting(path, wait_s, lambda: duckdb.connect(str(path), config=config))
+    connection = waiting(path, wait_s, lambda: duckdb.connect(str(path), config=config))
     for setting in ("set global TimeZone = 'UTC'", "set enable_progress_bar = false"):
         connection.execute(setting)
     return connection
@@ -163,7 +163,7 @@ def connect_for_reading(
     if timeout_s is not None:
         # A SET would not reach cursors of the connection.
         config["max_execution_time"] = max(1, round(timeout_s * 1000))
-    connection = _waiting(path, wait_s, lambda: duckdb.connect(str(path), read_only=True, config=config))
+    connection = waiting(path, wait_s, lambda: duckdb.connect(str(path), read_only=True, config=config))
     # The order is forced: the zone before external access goes, the lock of the configuration last. A zone that is not
     # set globally does not reach cursors of the connection.
     if archive is not None:
@@ -200,13 +200,18 @@ def connect_for_exporting(path: Path, *, wait_s: float = DEFAULT_WAIT_S) -> duck
             raise
         return connection
 
-    connection = _waiting(path, wait_s, attached)
+    connection = waiting(path, wait_s, attached)
     for setting in (f'use "{path.stem}"', "set TimeZone = 'UTC'", "set enable_progress_bar = false"):
         connection.execute(setting)
     return connection
 
 
-def _waiting(path: Path, wait_s: float, connect: Callable[[], duckdb.DuckDBPyConnection]) -> duckdb.DuckDBPyConnection:
+def waiting(path: Path, wait_s: float, connect: Callable[[], duckdb.DuckDBPyConnection]) -> duckdb.DuckDBPyConnection:
+    """What `connect` gives, tried until no other process holds the file or `wait_s` [s] are over.
+
+    Raises:
+        StoreLocked, StoreDamaged, …: what DuckDB refused.
+    """
     deadline = time.monotonic() + wait_s
     pause = _FIRST_PAUSE_S
     while True:

@@ -23,7 +23,7 @@ from spanscore.store.archive.recall import recall_pending
 from spanscore.store.prices import install_prices, price_calls
 from spanscore.store.queries import query_path, read_query
 
-MODEL_VERSION = 1
+MODEL_VERSION = 2
 """Raise it when a change of `queries/` changes what the trajectory tables hold: stores are then derived again."""
 
 BATCH_SPANS = 30_000

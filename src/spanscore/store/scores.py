@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from spanscore.store import load, migrate, model
-from spanscore.store.connection import connect_for_writing, database_path
 from spanscore.store.queries import read_query
+from spanscore.store.writing import transaction
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -54,28 +53,23 @@ def write_scores(
     Raises:
         StoreLocked: another process holds the store.
     """
-    path = database_path(directory)
-    connection = connect_for_writing(path, wait_s=wait_s, memory_limit=None, threads=None)
-    try:
-        migrate.require_current(connection, path)
-        model.require_current(connection, path)
-        connection.register("evaluated", evaluators)
-        connection.register("scored_runs", runs)
-        connection.begin()
-        try:
-            counts = _write(connection, outcomes, evaluators, is_selection=is_selection)
-            connection.commit()
-        except BaseException:
-            load.roll_back(connection)
-            raise
-        return counts
-    finally:
-        connection.close()
+    with transaction(directory, wait_s=wait_s) as connection:
+        return replace_scores(
+            connection, outcomes=outcomes, evaluators=evaluators, runs=runs, is_selection=is_selection
+        )
 
 
-def _write(
-    connection: duckdb.DuckDBPyConnection, outcomes: Sequence[pa.Table], evaluators: pa.Table, *, is_selection: bool
+def replace_scores(
+    connection: duckdb.DuckDBPyConnection,
+    *,
+    outcomes: Sequence[pa.Table],
+    evaluators: pa.Table,
+    runs: pa.Table,
+    is_selection: bool | None,
 ) -> ScoreCounts:
+    """As `write_scores`, in a transaction of the caller. Where `is_selection` is None failures are left alone."""
+    connection.register("evaluated", evaluators)
+    connection.register("scored_runs", runs)
     written = unchanged = removed = 0
     _run(connection, "scored_sessions")
     # An evaluator that gave no row has a batch too: its earlier scores go.
@@ -87,9 +81,11 @@ def _write(
         written, unchanged, removed = written + new.written, unchanged + new.unchanged, removed + new.removed
     if silent and outcomes:
         removed += _write_batch(connection, outcomes[0].slice(0, 0), sorted(silent)).removed
-    removed += _run(connection, "delete_failures", {"is_selection": is_selection})
-    failures = sum(error is not None for error in evaluators.column("error").to_pylist())
-    new_failures = _run(connection, "insert_failures")
+    failures = new_failures = 0
+    if is_selection is not None:
+        removed += _run(connection, "delete_failures", {"is_selection": is_selection})
+        failures = sum(error is not None for error in evaluators.column("error").to_pylist())
+        new_failures = _run(connection, "insert_failures")
     connection.execute(read_query("evaluation/keep_evaluators.sql"))
     return ScoreCounts(written + new_failures, unchanged + failures - new_failures, removed)
 

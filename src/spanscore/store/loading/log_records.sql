@@ -60,9 +60,11 @@ join new_log_ids using (log_index)
 left join batch_resources using (resource_index)
 left join batch_scopes using (scope_index);
 
+-- A judgement of a run changes nothing about the run.
 insert into pending_traces
 select distinct lower(hex(arrow_log_records.trace_id)) as trace_id
 from arrow_log_records
 join new_log_ids using (log_index)
 where arrow_log_records.trace_id is not null
+    and arrow_log_records.event_name is distinct from 'gen_ai.evaluation.result'
     and lower(hex(arrow_log_records.trace_id)) not in (select trace_id from pending_traces);

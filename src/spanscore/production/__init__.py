@@ -1,0 +1,1 @@
+"""Production traffic: scores what has changed, judges alert rules, tells others, on a schedule."""

@@ -1,0 +1,151 @@
+"""One pass: score what has changed, send the scores, judge the alerts, tell about them. Each part stands by itself."""
+
+from __future__ import annotations
+
+import datetime as dt
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from spanscore.errors import DeliveryFailed
+from spanscore.production.alerts import Judgement, Verdict, judge, judge_series
+from spanscore.production.events import emit
+from spanscore.production.lease import lease
+from spanscore.production.notify import FIRING, changes, deliver
+from spanscore.production.scoring import Job, Scored, score
+from spanscore.store import read_session
+from spanscore.store.outbox import AlertState, alert_states, count_waiting, keep_alerts
+from spanscore.store.scoring import WAIT_S
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from spanscore.production.events import Destination
+    from spanscore.production.rules import Alerting, Rule
+
+
+@dataclass(slots=True)
+class Report:
+    """What a pass did.
+
+    Attributes:
+        started_at: UTC, without zone.
+        duration_s: how long it took [s].
+        scored: what was scored.
+        emitted, rejected: scores that were sent, and of them those that the receiver rejected [count].
+        emit_waiting: runs and sessions whose scores are still to be sent [count].
+        judgements: of the alert rules.
+        firing_before: states of alerts that fired when the pass began.
+        sent: messages that reached the webhook [count].
+        failures: what could not be delivered.
+        lag_s: how long the run has waited whose last span came first of those not scored yet [s]; None = none waits.
+    """
+
+    started_at: dt.datetime
+    scored: Scored
+    duration_s: float = 0.0
+    emitted: int = 0
+    rejected: int = 0
+    emit_waiting: int = 0
+    judgements: list[Judgement] = field(default_factory=list)
+    states: list[AlertState] = field(default_factory=list)
+    sent: int = 0
+    failures: list[str] = field(default_factory=list)
+
+    @property
+    def lag_s(self) -> float | None:
+        """See above."""
+        oldest = self.scored.plan.oldest_waiting
+        return None if oldest is None else max(0.0, (self.started_at - oldest).total_seconds())
+
+    @property
+    def firing(self) -> list[Judgement]:
+        """Alerts that fire, and those that still do because nothing says that all is well again."""
+        known = {(state.alert, state.series) for state in self.states if state.state == FIRING}
+        return [
+            one
+            for one in self.judgements
+            if one.verdict is Verdict.FIRING
+            or (one.verdict is Verdict.UNDECIDABLE and (one.rule.name, one.series) in known)
+        ]
+
+    @property
+    def exit_code(self) -> int:
+        """1 an alert fires; 3 an evaluator failed, or something could not be delivered; else 0."""
+        if self.firing:
+            return 1
+        return 3 if self.scored.errors or self.failures or self.rejected else 0
+
+
+def run_pass(
+    job: Job,
+    *,
+    alerting: Alerting,
+    destination: Destination | None,
+    environ: Mapping[str, str],
+    wait_s: float,
+    on_step: Callable[[str, int, int], None] = lambda *_: None,
+    is_stopping: Callable[[], bool] = lambda: False,
+    now: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC).replace(tzinfo=None),
+) -> Report:
+    """Makes one pass over the store.
+
+    Args:
+        job: what to score.
+        alerting: rules, and whom to tell; alerts are not judged when `job.scope.until` is given: the past is no news.
+        destination: where scores go; the same as `job.destination` names.
+        environ: environment variables.
+        wait_s: how long to wait for another process that scores the store [s].
+        on_step: told (step that is done, runs and sessions done, of how many).
+        is_stopping: whether to end after the batch in hand.
+        now: the clock, UTC without zone.
+
+    Raises:
+        ScoringRunning: another process scores the store.
+        StoreError: the store cannot be read or written.
+    """
+    began = time.monotonic()
+    with lease(job.store, wait_s=wait_s):
+        moment = now()
+        report = Report(moment, score(job, now=moment, on_step=on_step, is_stopping=is_stopping))
+        total = report.scored.done
+        if destination is not None:
+            try:
+                report.emitted, report.rejected = emit(job.store, destination)
+            except DeliveryFailed as error:
+                report.failures.append(f"Scores were not sent: {error}")
+            report.emit_waiting = count_waiting(job.store, destination.name)
+            on_step("emitted", total, total)
+        if alerting.rules and job.scope.until is None:
+            _judge(job, alerting, report)
+            on_step("judged", total, total)
+        if alerting.webhook is not None:
+            delivered = deliver(job.store, alerting.webhook, environ)
+            report.sent = delivered.sent
+            report.failures += delivered.failures
+            on_step("delivered", total, total)
+    report.duration_s = time.monotonic() - began
+    return report
+
+
+def _judge(job: Job, alerting: Alerting, report: Report) -> None:
+    with read_session(job.store, wait_s=WAIT_S, may_spill=True) as session:
+        judgements = judge(session, alerting.rules, source=job.scope.source, now=report.started_at)
+        known = alert_states(session)
+    judgements += _silent(alerting.rules, judgements, known)
+    states, messages = changes(judgements, known, now=report.started_at, has_webhook=alerting.webhook is not None)
+    keep_alerts(job.store, states, messages)
+    changed = {(state.alert, state.series): state for state in states}
+    report.judgements = judgements
+    report.states = list({**{(state.alert, state.series): state for state in known}, **changed}.values())
+
+
+def _silent(rules: Sequence[Rule], judgements: Sequence[Judgement], known: Sequence[AlertState]) -> list[Judgement]:
+    """What is to be said of series that fired and have had no run since."""
+    judged = {(one.rule.name, one.series) for one in judgements}
+    by_name = {rule.name: rule for rule in rules if rule.by is not None}
+    return [
+        judge_series(by_name[state.alert], state.series, [], [] if by_name[state.alert].compares else None)
+        for state in known
+        if state.state == FIRING and state.alert in by_name and (state.alert, state.series) not in judged
+    ]
