@@ -8,7 +8,10 @@ left join runs on runs.run_id = known.subject_id
 where known.kind = 'run'
     and case
         when runs.run_id is not null then $source::varchar is not null and known.source = $source and runs.source <> $source
-        else split_part(known.subject_id, ':', 1) in (select trace_id from spans)
+        else split_part(known.subject_id, ':', 1) in (
+                select trace_id from spanscore.main.spans
+                union all select trace_id from archived_traces
+            )
             and split_part(known.subject_id, ':', 1) not in (select trace_id from pending_traces)
     end
 union all

@@ -19,9 +19,10 @@ of_runs as (
     from runs
     where runs.run_id in (select subject_id from chosen where kind = 'run')
 ),
+-- Spans that were archived are not looked up again: their ids are taken as they stand in the trajectory.
 known_spans as (
     select trace_id, span_id, parent_span_id, start_time_unix_nano
-    from spans
+    from spanscore.main.spans
     where trace_id in (
         select trace_id from of_runs
         union select trace_id from llm_calls where run_id in (select run_id from of_runs)
@@ -61,10 +62,11 @@ subjects as (
     where run_id in (select run_id from of_runs)
 ),
 places as (
-    select subjects.run_id, subjects.grain, subjects.subject_id, any_value(known_spans.trace_id) as trace_id,
-        any_value(known_spans.span_id) as span_id, any_value(subjects.response_id) as response_id
+    select subjects.run_id, subjects.grain, subjects.subject_id, any_value(subjects.trace_id) as trace_id,
+        any_value(subjects.span_id) as span_id, any_value(subjects.response_id) as response_id
     from subjects
-    inner join known_spans using (trace_id, span_id)
+    where (subjects.trace_id, subjects.span_id) in (select trace_id, span_id from known_spans)
+        or subjects.trace_id not in (select trace_id from known_spans)
     group by subjects.run_id, subjects.grain, subjects.subject_id
 ),
 told as (
@@ -113,7 +115,12 @@ select
     coalesce(of_runs.session_id, case told.kind when 'session' then told.subject_id end) as session_id,
     told.run_id,
     coalesce(places.trace_id, of_runs.trace_id) as trace_id,
-    coalesce(places.span_id, if(contains(told.run_id, ':'), split_part(told.run_id, ':', 2), tops.span_id)) as span_id,
+    coalesce(
+        places.span_id,
+        if(contains(told.run_id, ':'), split_part(told.run_id, ':', 2), tops.span_id),
+        (select arg_min(agent_invocation_id, (depth, seq)) from agent_invocations where agent_invocations.run_id = told.run_id),
+        (select arg_min(llm_call_id, seq) from llm_calls where llm_calls.run_id = told.run_id)
+    ) as span_id,
     places.response_id
 from told
 left join of_runs on of_runs.run_id = told.run_id

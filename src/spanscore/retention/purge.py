@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import shutil
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -88,6 +89,7 @@ def purge_store(directory: Path, wanted: Purgeable, *, compact: bool = True, who
     from spanscore.bench.forget import forget_answers
     from spanscore.collector.expunge import expunge
     from spanscore.store import Store, require_store
+    from spanscore.store.batches import FOLDER as BATCHES
     from spanscore.store.purge import has_loose_logs, purge, select, selected_traces
 
     require_store(directory)
@@ -105,6 +107,8 @@ def purge_store(directory: Path, wanted: Purgeable, *, compact: bool = True, who
                     before_ns=_unix_nano(wanted.before),
                     whole_quarantine=whole_quarantine,
                 )
+            # Copies that a killed `spanscore score` left; one that runs makes its copy again.
+            shutil.rmtree(directory / BATCHES, ignore_errors=True)
             if counts.traces or counts.log_records:
                 purge(store.connection, counts)
         compaction = finish_purge(directory) if compact else None

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Self
 
 import duckdb
 
+from spanscore.store.archive.recall import install_macros
+from spanscore.store.archive.views import whole_tables
 from spanscore.store.connection import connect_for_writing, database_path, waiting
 from spanscore.store.directory import make_directory
 from spanscore.store.evaluation import RUN_TABLES, TRACE_TABLES
@@ -84,8 +86,15 @@ class Batches:
                 _take(connection, table, "run_id in (from batch_runs)")
             traces = " union ".join(f"select trace_id from main.{table}" for table in ("runs", *RUN_TABLES))
             connection.execute(f"create temp table batch_trace_ids as {traces}")
+            archived = self._archived(connection)
             for table in TRACE_TABLES:
-                _take(connection, table, "trace_id in (from batch_trace_ids)")
+                if table in archived:
+                    connection.execute(
+                        f"insert into main.{table} by name"
+                        f" select * from ({archived[table]}) where trace_id in (from batch_trace_ids)"
+                    )
+                else:
+                    _take(connection, table, "trace_id in (from batch_trace_ids)")
             for table in ("resources", "scopes"):
                 key = f"{table.removesuffix('s')}_id"
                 used = " union ".join(f"select {key} from main.{name}" for name in ("spans", "log_records"))
@@ -97,6 +106,21 @@ class Batches:
         finally:
             connection.close()
         return batch
+
+    def _archived(self, connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+        """Queries for raw tables with the rows in the archive; empty where no trace of the batch is there."""
+        ((is_archived,),) = connection.execute(
+            "select count(*) > 0 from source.main.archived_traces where trace_id in (from batch_trace_ids)"
+        ).fetchall()
+        if not is_archived:
+            return {}
+        install_macros(connection)
+        ((own,),) = connection.execute("select current_database()").fetchall()
+        connection.execute("use source")
+        try:
+            return whole_tables(connection, self._source.parent, "source")
+        finally:
+            connection.execute(f'use "{own}"')
 
     def _template(self) -> Path:
         """An empty store, made once: its tables take longer than a batch."""

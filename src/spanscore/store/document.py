@@ -28,6 +28,11 @@ _BOOKKEEPING = (
     "archive_files",
     "archived_traces",
     "archive_returned",
+    "evaluator_versions",
+    "scored_subjects",
+    "score_outbox",
+    "alert_states",
+    "alert_outbox",
     "schema_migrations",
 )
 

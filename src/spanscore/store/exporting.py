@@ -28,13 +28,18 @@ if TYPE_CHECKING:
 
 INTERNAL = frozenset(
     {
+        "alert_outbox",
+        "alert_states",
         "archive_files",
         "archive_parts",
         "archive_returned",
         "archived_traces",
+        "evaluator_versions",
         "open_conversations",
         "pending_traces",
         "schema_migrations",
+        "score_outbox",
+        "scored_subjects",
         "spool_manifest",
         "store_meta",
         "trace_edges",

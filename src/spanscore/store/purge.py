@@ -189,6 +189,12 @@ def _delete_rows(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(
         "delete from scores where grain = 'session' and subject_id in (select session_id from touched_runs)"
     )
+    for table in ("scored_subjects", "score_outbox"):
+        connection.execute(
+            f"delete from {table} where kind = 'session' and subject_id in (select session_id from touched_runs)"
+            " or kind = 'run' and (subject_id in (select run_id from touched_runs)"
+            f" or split_part(subject_id, ':', 1) in ({_PURGED}))"
+        )
     connection.execute("delete from log_records where log_record_id in (select log_record_id from purged_logs)")
     connection.execute(
         "insert into pending_traces select trace_id from shared_traces except select trace_id from pending_traces"
