@@ -28,7 +28,7 @@ __all__ = [
 _HOMES = {
     "catalogue": ("Catalogue", "find_evaluators"),
     "header": ("Evaluator", "Parameter", "read_evaluator"),
-    "run": ("Evaluation", "Result", "evaluate_store", "store_evaluation"),
+    "run": ("Evaluation", "Result", "canonical", "evaluate_store", "evaluated_table", "store_evaluation"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
