@@ -4,7 +4,7 @@
 create or replace temp macro was_cut(value) as
     regexp_matches(left(value, 8), '^(?:\{\s*["'']|\[\s*[{\["''])') and not regexp_matches(right(value, 8), '[\]}]\s*$')
         and length(translate(value, '}]', '')) > length(translate(value, '{[', ''))
-    or regexp_matches(right(value, 60), '(?i)\btruncated\b.{0,30}$');
+    or contains(lower(right(value, 60)), 'truncated') and regexp_matches(right(value, 60), '(?i)\btruncated\b.{0,30}$');
 
 -- modelled_runs: runs in which the messages of some model call were captured, as (run_id).
 create or replace temp macro modelled_runs() as table
@@ -12,43 +12,63 @@ create or replace temp macro modelled_runs() as table
     from messages
     where llm_call_id is not null;
 
--- first_inputs: the messages that the first model of a run was handed, as (run_id, role, part_type, text, response,
+-- first_inputs: the messages that the first model of each wanted run was handed, as (run_id, role, part_type, text, response,
 -- tool_call_id): the question and the conversation before it. Later inputs repeat what the run itself produced. Where no
--- model's messages were captured, those of the only agent are read.
-create or replace temp macro first_inputs() as table
+-- model's messages were captured, those of the only agent are read. `wanted` is a list of run ids: that way DuckDB reads the
+-- texts past a small table of runs instead of holding all of them.
+create or replace temp macro first_inputs(wanted) as table
+    with wanted_runs as (
+        select distinct unnest(wanted) as run_id
+    ),
+    first_calls as (
+        select run_id, llm_call_id from wanted_runs inner join llm_calls using (run_id) where llm_calls.seq = 1
+        union all
+        select run_id, null
+        from wanted_runs
+        inner join runs using (run_id)
+        anti join (from modelled_runs()) as modelled using (run_id)
+        where runs.agent_invocations < 2
+    )
     select distinct messages.run_id, messages.role, messages.part_type, messages.text, messages.response, messages.tool_call_id
     from messages
-    inner join runs using (run_id)
-    left join llm_calls using (run_id, llm_call_id)
-    left join (from modelled_runs()) as modelled using (run_id)
-    where messages.direction = 'input'
-        and messages.part_type in ('text', 'tool_call_response')
-        and (llm_calls.seq = 1 or modelled.run_id is null and runs.agent_invocations < 2);
+    inner join first_calls on first_calls.run_id = messages.run_id
+        and first_calls.llm_call_id is not distinct from messages.llm_call_id
+    where messages.direction = 'input' and messages.part_type in ('text', 'tool_call_response');
 
 -- work_results: what the tools of the runs gave back, as (run_id, text): results, or the words of an error. The answer of
 -- another agent is none, its tools' are; where nothing of that agent was traced, its answer is all there is.
 create or replace temp macro work_results() as table
-    select tool_calls.run_id, coalesce(tool_calls.result, tool_calls.error_message) as text
+    select run_id, coalesce(result, error_message) as text
     from tool_calls
-    inner join runs using (run_id)
-    where not coalesce(tool_calls.is_handoff, false)
-        and (not coalesce(tool_calls.is_agent_tool, false) or runs.agent_invocations < 2)
-        and coalesce(tool_calls.result, tool_calls.error_message) is not null
+    where not coalesce(is_handoff, false)
+        and (not coalesce(is_agent_tool, false) or run_id in (select run_id from runs where agent_invocations < 2))
+        and coalesce(result, error_message) is not null
     union all
     select run_id, documents::varchar
     from retrievals
     where documents is not null;
 
--- run_sources: the texts that stand behind the answers of the runs, as (run_id, kind, text). Kinds:
+-- retrieved_texts: where the links stand that tools fetched or gave back in the runs, as (run_id, text).
+create or replace temp macro retrieved_texts() as table
+    from work_results()
+    union all
+    select run_id, arguments::varchar
+    from tool_calls
+    where status = 'ok' and not coalesce(is_handoff, false) and not coalesce(is_agent_tool, false);
+
+-- run_sources: the texts that stand behind the answers of the wanted runs (a list of run ids), as (run_id, kind, text). Kinds:
 --   tool      results of tools and retrieved documents, of the run and of earlier turns: those that its first model was
 --             handed, else those of the ten runs before it in its session (of one service and, in a benchmark, one trial)
 --   question  what the user said, in this turn and before
 --   history   earlier answers, but only where the conversation was handed on without its results
 --   given     system instructions
 -- What the model says in the run itself is never a source, nor are the arguments that it gives to tools.
-create or replace temp macro run_sources() as table
-    with handed as (
-        from first_inputs()
+create or replace temp macro run_sources(wanted) as table
+    with wanted_runs as (
+        select distinct unnest(wanted) as run_id
+    ),
+    handed as (
+        from first_inputs(wanted)
     ),
     told as (
         select handed.run_id, handed.response as text
@@ -56,8 +76,10 @@ create or replace temp macro run_sources() as table
         anti join tool_calls using (run_id, tool_call_id)
         where handed.response is not null and handed.tool_call_id is not null
     ),
-    earlier_runs as (
-        select run_id, unnest(earlier) as earlier_run_id
+    working_runs as (
+        select run_id, run_id as working_run_id from wanted_runs
+        union all
+        select run_id, unnest(earlier)
         from (
             select run_id, list(run_id) over (
                 partition by session_id, service_name, experiment_id, case_id, trial
@@ -67,19 +89,20 @@ create or replace temp macro run_sources() as table
             from runs
             where session_id is not null
         )
-        where run_id not in (select run_id from told)
+        where run_id in (select run_id from wanted_runs) and run_id not in (select run_id from told)
     )
-    select run_id, 'tool' as kind, text from work_results()
+    select working_runs.run_id, 'tool' as kind, results.text
+    from (from work_results()) as results
+    inner join working_runs on working_runs.working_run_id = results.run_id
     union all
     select run_id, 'tool', text from told
     union all
-    select earlier_runs.run_id, 'tool', results.text
-    from earlier_runs
-    inner join (from work_results()) as results on results.run_id = earlier_runs.earlier_run_id
-    union all
-    select run_id, 'question', question from runs where question is not null
-    union all
-    select run_id, 'question', text from handed where role = 'user' and text is not null
+    select run_id, 'question', text
+    from (
+        select run_id, question as text from runs where question is not null and run_id in (select run_id from wanted_runs)
+        union
+        select run_id, text from handed where role = 'user' and text is not null
+    )
     union all
     select run_id, 'history', text
     from handed
@@ -87,7 +110,7 @@ create or replace temp macro run_sources() as table
     union all
     select distinct run_id, 'given', text
     from messages
-    where role = 'system' and part_type = 'text' and text is not null;
+    where role = 'system' and part_type = 'text' and text is not null and run_id in (select run_id from wanted_runs);
 
 -- missing_sources: runs whose sources are not all known, as (run_id, reason): a tool ran and its result was not captured or
 -- was cut, a request shows no result, a search shows no documents; or no model's messages were captured, so that what was

@@ -4,6 +4,9 @@
 create or replace temp macro quote_pattern() as
     '```(?s:.*?)(?:```|\z)|`[^`\n]*`|“[^“”]+”|„[^„“”]+[“”]|«[^«»]+»|"[^"\n]+"';
 
+-- may_hold_quotes: whether it is worth looking for quotations in a text.
+create or replace temp macro may_hold_quotes(value) as regexp_matches(value, '[“„«"]');
+
 -- quotable: a text as quotations are compared: lower case, one kind of dash, and a space for every run of space and marks of
 -- quotation or emphasis.
 create or replace temp macro quotable(value) as trim(regexp_replace(regexp_replace(

@@ -25,6 +25,13 @@ create or replace temp macro normalized_url(link) as normalized_url_of(regexp_ex
     if(regexp_matches(link, '^(?i:www\.)'), 'https://', '') || replace(link, '&amp;', '&'),
     '^([A-Za-z]+)://([^/?#]*)([^?#]*)(\?[^#]*)?', ['scheme', 'host', 'path', 'query']));
 
+-- may_hold_links: whether it is worth looking for links in a text: a plain search, many times as fast as the pattern.
+create or replace temp macro may_hold_links(value) as contains(value, '://') or contains(value, 'www.');
+
+-- links_in: the links of a source as they stand there; NULL when it has none.
+create or replace temp macro links_in(value) as
+    case when may_hold_links(plain_text(value)) then regexp_extract_all(plain_text(value), link_pattern()) end;
+
 -- urls_in: the links of a text, in order, as a list of {text, start, end, normalized}; NULL when it has none. Offsets count
 -- characters from 0 and `value[start:end]` in Python gives `text`.
 create or replace temp macro urls_in(value) as (

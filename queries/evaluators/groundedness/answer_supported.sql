@@ -19,11 +19,17 @@ with expected as (
     from (select run_id, unnest(expected_sources) as source from cases)
 ),
 retrieved as (
-    from retrieved_urls()
+    select distinct run_id, normalized_url(trimmed_link(link)) as normalized
+    from (
+        select distinct run_id, unnest(links_in(text)) as link
+        from retrieved_texts()
+        where run_id in (select run_id from expected)
+    )
 ),
 cited as (
     select run_id, unnest(urls_in(answer)).normalized as normalized
-    from (select run_id, left(final_answer, 50000) as answer from runs where final_answer is not null)
+    from (select run_id, left(final_answer, 50000) as answer from runs
+        where may_hold_links(final_answer) and run_id in (select run_id from expected))
 ),
 sourced as (
     select expected.run_id

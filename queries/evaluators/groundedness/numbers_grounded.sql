@@ -36,22 +36,20 @@ with claims as (
         from (select run_id, left(final_answer, 50000) as answer from runs where final_answer is not null))
     where length(number.figures) >= $min_characters and ($years or not number.is_year)
 ),
-meanings as (
-    select run_id, start, figures, sign, is_percent, abs(value) as amount, half_unit as margin from claims
-    union all
-    select run_id, start, other_figures, sign, is_percent, other_figures::double * factor,
-        0.5 * power(10, -decimal_places(other_figures)) * factor
-    from claims where other_figures is not null
-),
 targets as (
-    select run_id, start, figures, sign, amount, margin, unnest([true, false]) as in_percent from meanings
-    union all
-    select run_id, start, figures, sign, if(is_percent, amount / 100, amount * 100),
-        if(is_percent, margin / 100, margin * 100), not is_percent
-    from meanings
+    select run_id, start, target.*
+    from (
+        select run_id, start,
+            unnest(targets_of(sign, is_percent, abs(value), half_unit, figures, other_figures, factor)) as target
+        from claims
+    )
 ),
-sources as materialized (
-    select * from source_numbers() where not $strict or kind = 'tool'
+gathered as materialized (
+    from numbers_near((select list(targets) from targets), $strict)
+),
+sources as (
+    select distinct run_id, kind, number.*
+    from (select run_id, near.kind, unnest(near.numbers) as number from (select run_id, unnest(near) as near from gathered))
 ),
 matches as (
     select distinct targets.run_id, targets.start, sources.value, sources.is_percent
@@ -64,34 +62,24 @@ matches as (
 unmatched as (
     select * from claims anti join matches using (run_id, start) where not $strict
 ),
-operands as (
-    select *, row_number() over (partition by run_id order by is_quoted desc, value desc, is_percent) as place
-    from (
-        select sources.run_id, sources.value, sources.is_percent,
-            bool_or(sources.kind = 'question' or matches.run_id is not null) as is_quoted
-        from sources
-        left join matches using (run_id, value, is_percent)
-        where sources.kind <> 'given' and sources.value > 0 and sources.run_id in (select run_id from unmatched)
-        group by all
-    )
-    qualify place <= 100
+quoted as (
+    select run_id, list(distinct operand(value, is_percent)) as quoted
+    from matches
+    semi join (select * from sources where kind <> 'given' and value > 0) as sources using (run_id, value, is_percent)
+    group by run_id
 ),
-steps as (
-    select unmatched.run_id, unmatched.start, unmatched.value < 0 as is_negative, first.value as a, second.value as b,
-        number_word(first.value, first.is_percent) as a_word, number_word(second.value, second.is_percent) as b_word,
-        unnest(list_filter(steps_of(first.value, second.value, first.is_percent, second.is_percent, unmatched.is_percent,
-            unmatched.digits), lambda step: is_within(step.result, abs(unmatched.value), unmatched.half_unit))) as step
-    from unmatched
-    inner join operands as first using (run_id)
-    inner join operands as second on second.run_id = unmatched.run_id and second.place > first.place
-    where second.place <= operand_limit(unmatched.digits)
-        and might_follow(first.value, second.value, abs(unmatched.value), unmatched.half_unit)
+operands as (
+    select run_id, operands_of(asked, quoted, found) as operands
+    from gathered
+    left join quoted using (run_id)
+    where run_id in (select run_id from unmatched)
 ),
 derivations as (
-    select run_id, start, min_by(
-        if(step.name = 'difference', if((a > b) = is_negative, b_word || ' - ' || a_word, a_word || ' - ' || b_word),
-            expression_of(step.name, a_word, b_word)), if(step.name in ('sum', 'difference', 'product'), 0, 1)) as expression
-    from steps group by run_id, start
+    from derivations_of((
+        select list(struct_pack(run_id := run_id, start := start, value := value, half_unit := half_unit,
+            digits := digits, is_percent := is_percent, operands := operands[:operand_limit(digits)]))
+        from unmatched inner join operands using (run_id)
+    ))
 ),
 verdicts as (
     select claims.run_id, count(*) as claims, coalesce(list(struct_pack(text := text, start := start, "end" := "end")

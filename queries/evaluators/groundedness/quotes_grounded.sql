@@ -28,14 +28,14 @@ with claims as (
     from (
         select run_id, unnest(quotes_in(answer)) as quote
         from (select run_id, left(final_answer, 50000) as answer from runs)
-        where not regexp_matches(answer, '^\s*[\[{]')
+        where may_hold_quotes(answer) and not regexp_matches(answer, '^\s*[\[{]')
     )
     where quote.words >= $min_words
 ),
 sources as (
     select run_id, quotable(plain_text(text)) as text
-    from run_sources()
-    where run_id in (select run_id from claims) and (not $strict or kind = 'tool')
+    from run_sources((select list(distinct run_id) from claims))
+    where not $strict or kind = 'tool'
 ),
 found as (
     select distinct claims.run_id, claims.start

@@ -18,10 +18,15 @@
 -- Not to be trusted as a sign that the page says what the answer says.
 with cited as (
     select run_id, unnest(urls_in(answer)) as url
-    from (select run_id, left(final_answer, 50000) as answer from runs where final_answer is not null)
+    from (select run_id, left(final_answer, 50000) as answer from runs where may_hold_links(final_answer))
 ),
 retrieved as (
-    from retrieved_urls()
+    select distinct run_id, normalized_url(trimmed_link(link)) as normalized
+    from (
+        select distinct run_id, unnest(links_in(text)) as link
+        from retrieved_texts()
+        where $required or run_id in (select run_id from cited)
+    )
 ),
 verdicts as (
     select

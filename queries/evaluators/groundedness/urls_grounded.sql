@@ -19,7 +19,7 @@
 -- tool names pages without their scheme, or a link is spelt with other percent codes than in its source.
 with claims as (
     select run_id, unnest(urls_in(answer)) as url
-    from (select run_id, left(final_answer, 50000) as answer from runs where final_answer is not null)
+    from (select run_id, left(final_answer, 50000) as answer from runs where may_hold_links(final_answer))
 ),
 verdicts as (
     select
@@ -29,7 +29,12 @@ verdicts as (
             filter (where sources.run_id is null), []) as unsupported
     from claims
     left join (
-        select distinct run_id, normalized from source_urls() where not $strict or kind = 'tool'
+        select distinct run_id, normalized_url(trimmed_link(link)) as normalized
+        from (
+            select distinct run_id, unnest(links_in(text)) as link
+            from run_sources((select list(distinct run_id) from claims))
+            where not $strict or kind = 'tool'
+        )
     ) as sources on sources.run_id = claims.run_id and sources.normalized = claims.url.normalized
     group by claims.run_id
 )
