@@ -23,7 +23,7 @@ LAYERS = [
     {"bench", "demo", "ingest", "production", "rebuild", "scale"},
     {"experiments", "retention"},
     {"report"},
-    {"doctor"},
+    {"doctor", "shell"},
     {"cli"},
     {"__main__"},
 ]
@@ -34,7 +34,9 @@ AT_HOME = {
     "duckdb": {"store"},
     "grpc": {"collector", "demo"},
     "h11": {"collector"},
+    "prompt_toolkit": {"shell"},
     "ptars": {"otlp"},
+    "pygments": {"shell"},
     "rich": {"cli", "report"},
     "starlette": {"collector"},
     "typer": {"cli"},

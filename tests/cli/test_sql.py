@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import subprocess
+import time
 
 import pyarrow.parquet as pq
 import pytest
@@ -140,9 +142,47 @@ def test_a_query_may_come_from_a_file(store, tmp_path):
     assert ended.document == [{"n": 42}]
 
 
-@pytest.mark.parametrize("words", [[], ["select 1", "-f", "q.sql"], ["-f", "nowhere.sql"]], ids=str)
+@pytest.mark.parametrize(
+    "words", [[], ["select 1", "-f", "q.sql"], ["select 1", "--example", "slowest_tools"]], ids=str
+)
 def test_exactly_one_query_is_needed(store, words):
     assert run("sql", *words, "--store", store).code == 2
+
+
+def test_a_file_that_cannot_be_read_is_told_in_words(store, tmp_path):
+    (tmp_path / "latin.sql").write_bytes(b"select '\xe9'")
+
+    assert "`nowhere.sql` cannot be read: No such file or directory." in run("sql", "-f", "nowhere.sql").err
+    assert "is not UTF-8" in run("sql", "-f", tmp_path / "latin.sql", "--store", store).err
+
+
+def test_without_a_terminal_the_query_comes_from_standard_input(store):
+    process = start("sql", "--store", store, "--format", "json", stdin=subprocess.PIPE)
+    out, err = process.communicate(b"select 41 + 1 as n;", timeout=60)
+
+    assert (process.returncode, json.loads(out)) == (0, [{"n": 42}]), err
+
+
+def test_saved_queries_are_listed_and_run(store):
+    listed = run("sql", "--list", "--format", "json").document
+    shown = run("sql", "--list")
+
+    assert {"name", "question", "columns", "sql"} == listed[0].keys()
+    assert "slowest_tools" in shown.out
+    assert "Which tools are slowest?" in shown.out
+    assert "tool_name" in run("sql", "--example", "slowest_tools", "--store", store).out
+    assert "There is no saved query `../runs`" in run("sql", "--example", "../runs", "--store", store).err
+
+
+def test_a_reader_that_has_enough_ends_the_query(store):
+    process = start("sql", "--store", store, "--format", "csv", "from range(1000000000)")
+    assert process.stdout.readline() == b"range\n"
+    began = time.monotonic()
+    process.stdout.close()
+    process.wait(60)
+
+    assert process.returncode == 141
+    assert time.monotonic() - began < 15
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """`spanscore sql`: any question, read only."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +19,8 @@ def sql(
         Path | None,
         typer.Option("-f", "--file", metavar="FILE", help="Read the query from a file; - is standard input."),
     ] = None,
+    example: Annotated[str | None, typer.Option(metavar="NAME", help="Run a saved query.")] = None,
+    list_: Annotated[bool, typer.Option("--list", help="List the saved queries and what they answer.")] = False,
     output_format: Annotated[Result, typer.Option("--format", help="Form of the rows.")] = Result.TABLE,
     output: Annotated[Path | None, typer.Option("--output", metavar="FILE", help="Write to a file.")] = None,
     limit: Annotated[
@@ -29,6 +32,8 @@ def sql(
 ) -> None:
     """Ask the store anything in SQL, read only.
 
+    Without a query: a shell with history and completion on a terminal; elsewhere the query is read from standard input.
+
     The SQL is that of DuckDB; one SELECT reads the store and reaches no file, network or setting. It may call the
     macros of evaluators, such as safe_ratio.
 
@@ -37,22 +42,38 @@ def sql(
 
     \b
     Examples:
+      spanscore sql
       spanscore sql "select status, count(*) from runs group by all"
       spanscore sql "describe runs"
+      spanscore sql --example slowest_tools
       spanscore sql -f question.sql --format csv --output answer.csv
       spanscore sql "from llm_calls" --format parquet --output llm_calls.parquet
     """
+    if list_:
+        from spanscore.report.examples import print_examples
+
+        print_examples(output_format)
+        return
+
     from spanscore.store.contained.process import Worker
 
-    text = _query_text(query, file)
+    given = [word for word in (query, file, example) if word is not None]
+    if len(given) > 1:
+        raise UsageError("Give one query: as an argument, in a file with -f FILE, or a saved one with --example NAME.")
     with Worker() as worker:
         # While it starts, this process imports the rest.
         worker.start()
+        if not given and sys.stdin.isatty() and sys.stdout.isatty():
+            from spanscore.shell.shell import FORMS, Shell
+
+            Shell(store, worker, timeout_s=timeout, form=output_format if output_format in FORMS else "table").run()
+            return
 
         from spanscore.evaluate.macros import macros_used
         from spanscore.report.result import write_parquet, write_result
         from spanscore.store.contained.query import contained_arrow_query, contained_query
 
+        text = _query_text(query, file, example)
         if limit is None and output_format is Result.TABLE:
             limit = _TABLE_LIMIT
         macros = macros_used(text)
@@ -64,13 +85,18 @@ def sql(
         write_result(result, output_format, output=output, csv_raw=csv_raw)
 
 
-def _query_text(query: str | None, file: Path | None) -> str:
-    if (query is None) == (file is None):
-        raise UsageError("Give one query: as an argument, or in a file with -f FILE.")
+def _query_text(query: str | None, file: Path | None, example: str | None) -> str:
     if query is not None:
         return query
-    assert file is not None
+    if example is not None:
+        from spanscore.store.examples import example as saved
+
+        return saved(example).sql
     try:
-        return typer.get_text_stream("stdin").read() if str(file) == "-" else file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"`{file}` cannot be read: {error}") from error
+        if file is None or str(file) == "-":
+            return typer.get_text_stream("stdin").read()
+        return file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"`{file}` cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"`{file or '-'}` is not UTF-8: {error.reason} at byte {error.start}.") from error

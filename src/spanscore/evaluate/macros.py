@@ -30,6 +30,11 @@ def macros_used(sql: str) -> list[str]:
     return [text for name, text in known.items() if name in used]
 
 
+def macro_names() -> list[str]:
+    """What a query may call beside the functions of DuckDB."""
+    return sorted(_known())
+
+
 def code(sql: str) -> str:
     """`sql` without comments, texts and quoted names."""
     return TOKEN.sub(lambda match: match[0] if match["name"] else " ", sql)

@@ -26,7 +26,9 @@ _GROUP_BYTES = 64 << 20
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
 
 
-def write_result(result: QueryResult, form: str, *, output: Path | None = None, csv_raw: bool = False) -> None:
+def write_result(
+    result: QueryResult, form: str, *, output: Path | None = None, csv_raw: bool = False, more: str = "--limit N"
+) -> None:
     """Write the rows as `table`, `json` or `csv`; on standard error tell where the limit cut them.
 
     Args:
@@ -34,6 +36,7 @@ def write_result(result: QueryResult, form: str, *, output: Path | None = None, 
         form: see above.
         output: a file; None = standard output.
         csv_raw: write texts that begin like a formula as they are.
+        more: what gives the rows that the limit cut.
     """
     names = [column.name for column in result.columns]
     rows = result.rows
@@ -46,7 +49,7 @@ def write_result(result: QueryResult, form: str, *, output: Path | None = None, 
         else:
             _write_table(stream, result, rows)
     if result.is_truncated:
-        error_console().print("There are more rows; --limit N gives more.", style="dim", soft_wrap=True)
+        error_console().print(plain(f"There are more rows; {more} gives more."), style="dim", soft_wrap=True)
 
 
 def write_parquet(result: ArrowResult, *, output: Path | None) -> None:
