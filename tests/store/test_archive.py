@@ -202,11 +202,20 @@ def load_in_order(directory: Path, batches: list[Any], archivings: set[int]) -> 
         store.derive()
 
 
-@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.slow
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(archivings=st.sets(st.integers(0, 5), min_size=1, max_size=3), seed=st.integers(0, 1))
 def test_archiving_at_any_time_changes_nothing(tmp_path_factory, late_spans, archivings, seed):
     batches = list(late_spans)
     random.Random(seed).shuffle(batches)
+    check_archiving(tmp_path_factory, batches, archivings)
+
+
+def test_late_spans_of_archived_traces_change_nothing(tmp_path_factory, late_spans):
+    check_archiving(tmp_path_factory, late_spans, {1, 3})
+
+
+def check_archiving(tmp_path_factory: pytest.TempPathFactory, batches: list[Any], archivings: set[int]) -> None:
     plain, kept = tmp_path_factory.mktemp("plain"), tmp_path_factory.mktemp("kept")
     load_in_order(plain, batches, set())
     load_in_order(kept, batches, archivings)
@@ -350,6 +359,7 @@ def many_files(tmp_path: Path, make_tables: Callable[..., Any]) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_many_files_need_few_descriptors(many_files):
     import resource
 

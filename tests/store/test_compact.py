@@ -59,7 +59,7 @@ def test_tables_comments_and_rows_stay(tmp_path):
 
 def test_whoever_waits_writes_into_the_new_file(tmp_path):
     Store.open(tmp_path).close()
-    writes = 10
+    writes = 5
     process = subprocess.Popen(
         [sys.executable, "-c", WRITER, str(tmp_path), str(writes)],
         stdout=subprocess.PIPE,
