@@ -43,21 +43,19 @@ test-slow: $(STAMP) clients ## Run the slow tests: wheels in a clean environment
 # What cannot be had is said and left out: the tests that need it are skipped, with the reason.
 clients: $(CLIENTS)/.installed ## Install the OTLP clients of others that the slow tests send with
 
-$(CLIENTS)/.installed: $(STAMP) tests/clients/requirements.txt tests/clients/package.json tests/clients/package-lock.json
+$(CLIENTS)/.installed: $(STAMP) $(addprefix tests/clients/,requirements.txt package.json package-lock.json)
 	@echo "Installing OTLP clients into $(CLIENTS)"
-	@mkdir -p $(CLIENTS)
-	@if test "$$(id -u)" = 0 && command -v apt-get >/dev/null && ! ldconfig -p | grep -q libpython3.11.so.1.0; then \
-	    apt-get install -qq -y --no-install-recommends libpython3.11 >/dev/null || echo "No libpython3.11 here: rotel is left out"; \
-	fi
-	@$(BIN)/python -m venv $(CLIENTS)/python && $(CLIENTS)/python/bin/python -m pip install -qq --disable-pip-version-check \
-	    -r tests/clients/requirements.txt || echo "Not everything in tests/clients/requirements.txt could be installed"
-	@cp tests/clients/package.json tests/clients/package-lock.json $(CLIENTS)/
-	@if command -v npm >/dev/null; then \
-	    npm ci --prefix $(CLIENTS) --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null || echo "npm could not install tests/clients/package.json"; \
-	else \
-	    echo "No npm here: the JavaScript exporters are left out"; \
-	fi
-	@touch $@
+	@mkdir -p $(CLIENTS) && cp tests/clients/package.json tests/clients/package-lock.json $(CLIENTS)/
+	@missing=; \
+	if ! PATH="$$PATH:/sbin" ldconfig -p 2>/dev/null | grep -q libpython3.11.so.1.0 && test "$$(id -u)" = 0 && command -v apt-get >/dev/null; then \
+	    apt-get install -qq -y --no-install-recommends libpython3.11 >/dev/null || missing="$$missing libpython3.11"; \
+	fi; \
+	$(BIN)/python -m venv $(CLIENTS)/python; \
+	$(CLIENTS)/python/bin/python -m pip install -qq --disable-pip-version-check -r tests/clients/requirements.txt \
+	    || missing="$$missing python-packages"; \
+	npm ci --prefix $(CLIENTS) --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null \
+	    || missing="$$missing javascript-packages"; \
+	if test -z "$$missing"; then touch $@; else echo "Tests are skipped that need what could not be installed:$$missing"; fi
 
 bench: $(STAMP) ## Measure speed and memory; prints ratios taken in one run
 	@$(BIN)/python -m benchmarks
