@@ -109,6 +109,7 @@ def _makers(dice: random.Random) -> dict[str, object]:
         "connection": lambda: in_text(
             "Server=db;Database=orders;User Id=app;Password=", some(ALNUM, 18) + "7", ";Encrypt=true"
         ),
+        "password_xml": lambda: in_text("<user>ada</user><password>", some(ALNUM, 14), "</password>"),
         "presigned": lambda: in_text(
             "https://b.s3.amazonaws.com/k?X-Amz-Date=20261130T000000Z&X-Amz-Signature=", some(HEX, 64)
         ),

@@ -79,6 +79,35 @@ def test_json_stays_json() -> None:
             json.loads(text)
 
 
+def test_a_value_ends_where_its_string_ends() -> None:
+    made = {"headers": ["Cookie: session=YWJjZGVm==", "Accept: a"], "password": 'x"y\\z', "token": "q7Jw2mLx9TzR4vBn=="}
+    once = json.dumps(made)
+    twice = json.dumps({"body": once, "n": 18.25})
+    first, second = json.loads(redact(once)), json.loads(redact(twice))
+
+    assert second["n"] == 18.25
+    for found in (first, json.loads(second["body"])):
+        assert found["headers"][1] == "Accept: a"
+        assert found["headers"][0].startswith("Cookie: [REDACTED:cookie:")
+        assert found["password"].startswith("[REDACTED:password:")
+        assert found["token"].startswith("[REDACTED:secret:")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "credentials: Optional[grpc.CallCredentials] = None",
+        "password = enforce_bytes(auth[1])",
+        "cookie: http.cookies.BaseCookie = http.cookies.SimpleCookie()",
+        "cookies = load(jar)",
+        "secret: ApplicationContextInitializerFactoryBean",
+        "auth: basic",
+    ],
+)
+def test_what_programs_say_about_secrets_stays(text: str) -> None:
+    assert redact(text) == text
+
+
 def test_equal_secrets_stay_equal_in_one_store_only() -> None:
     key = "ghp_" + "aB3" * 12
     one, two = redact(f"a {key}"), redact(f"b {key}")

@@ -32,12 +32,12 @@ _USERINFO = re.compile(r":\\?/\\?/(?P<userinfo>[^\s/?#\"'<>\\|`]{1,512})@(?=[^\s
 _NO_PASSWORD = re.compile(r"[*x]+|\$?\{.*\}|\$\w+|\[.*")
 _NAMED = re.compile(
     rf"(?:{WORDS})(?P<close>\\{{0,16}}[\"']|%22)?"
-    r"(?P<sep>\s{0,8}(?:=>|:=|[:=]|%3[ADad]|\s)\s{0,8})(?P<open>\\{0,16}[\"'])?",
+    r"(?P<sep>\s{0,8}(?:=>|:=|[:=>]|%3[ADad]|\s)\s{0,8})(?P<open>\\{0,16}[\"'])?",
     re.IGNORECASE,
 )
 _NAME_BEFORE = re.compile(r"[A-Za-z0-9_.\-]{0,64}\Z")
 _UNQUOTED = re.compile(r"(?:[^\s\"'\\;&<>|`]|\\/){1,1024}")
-_LINE = re.compile(r"[^\r\n\"'\\<>`]{1,4096}")
+_LINE = re.compile(r"(?:=\"[^\"\\\s,;]{1,4096}\"|[^\r\n\"'\\<>`]){1,4096}")
 _MARK = "[REDACTED:"
 _DONE = re.compile(r"\[REDACTED:[a-z_]{1,40}:[0-9a-f]{8}\]")
 _WHOLE = frozenset({"cookie", "password", "url_userinfo"})
@@ -149,10 +149,16 @@ def _tokens(text: str, start: int, end: int) -> Iterator[_Found]:
     if found is None or found.lastgroup is None:
         return
     shape = shape_of(int(found.lastgroup[1:]))
-    if shape.is_mixed and not (is_mixed(found.group()) and found.group().count("-") <= 3):
+    if shape.is_mixed and not _is_drawn(found.group()):
         return
     secret = found.group().find("=") + 1 if shape.keeps_name else 0
     yield _Found(found.start() + secret, found.end(), shape.kind)
+
+
+def _is_drawn(token: str) -> bool:
+    """Whether a token with a short prefix looks drawn by lot; words joined by hyphens do not."""
+    hyphens = token.count("-")
+    return hyphens <= 3 and (is_mixed(token) or (hyphens <= 1 and is_random(token)))
 
 
 def _credentials(text: str, start: int, end: int) -> Iterator[_Found]:
@@ -188,8 +194,9 @@ def _named(text: str, start: int, end: int) -> Iterator[_Found]:
     name = name_of(prefix + text[found.start() : found.start("close" if found["close"] else "sep")])
     if name is None:
         return
-    # In `"password": "…"` the quote before the colon says that this is a structure and no sentence.
-    is_field = found["close"] is not None and found["open"] is not None
+    # In `"password": "…"` and `<password>…` the signs around the name say that this is a structure and no sentence.
+    is_element = found["sep"] == ">" and text.endswith("<", 0, found.start() - len(prefix))
+    is_field = is_element or (found["close"] is not None and found["open"] is not None)
     stop = _end_of_value(text, found.end(), found["open"], name)
     value = text[found.end() : stop]
     if _MARK not in value and is_secret(name, value, is_field=is_field):
