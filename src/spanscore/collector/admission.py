@@ -16,6 +16,10 @@ QUEUE_WITHIN_S = 5.0
 LARGE_BYTES = 4 << 20
 """Requests larger than this are decoded one at a time."""
 
+THREADS = 64
+"""Of each receiver: so many that some are left when large requests wait for their turn."""
+
+_UNPACKED_AT_ONCE = 2
 _DISK_CHECK_EVERY_S = 1.0
 _SOFT_LIMIT = 0.8
 _SPOOL_RETRY_S = 30
@@ -36,6 +40,7 @@ class Admission:
         self._memory = MemoryGauge(round(_SOFT_LIMIT * (config.limits.max_memory_bytes or available_bytes())))
         self._spool_failed_until = 0.0
         self._decoding = Decoding(config.limits.max_in_flight_bytes)
+        self._unpacked = threading.Semaphore(_UNPACKED_AT_ONCE)
 
     def refusal(self) -> Refused | None:
         """Why nothing can be accepted at the moment; None when it can."""
@@ -74,6 +79,10 @@ class Admission:
         """A context in which bytes count as in flight."""
         return Hold(self)
 
+    def turn(self, *, waits_since: float) -> "Turn":
+        """A context in which a request is unpacked and decoded; see `decoding` for `waits_since`."""
+        return Turn(self._unpacked, waits_since + QUEUE_WITHIN_S)
+
     def take(self, amount: int) -> bool:
         """Counts bytes as in flight; False, counting nothing, when there is no room for them."""
         with self._mutex:
@@ -98,7 +107,7 @@ class Admission:
         """
         deadline = waits_since + QUEUE_WITHIN_S
         if not self._decoding.begin(size, memory, deadline):
-            yield Refused(Refusal.UNAVAILABLE, "The collector is overloaded: the request waited too long.", 5)
+            yield waited_too_long()
             return
         try:
             yield None
@@ -113,6 +122,11 @@ class Admission:
         if waiting > self._config.limits.max_waiting_bytes:
             return Refused(Refusal.UNAVAILABLE, f"{waiting} bytes wait to be loaded, more than allowed.", 30)
         return None
+
+
+def waited_too_long() -> Refused:
+    """The refusal of a request whose turn did not come in time."""
+    return Refused(Refusal.UNAVAILABLE, "The collector is overloaded: the request waited too long.", 5)
 
 
 class Decoding:
@@ -148,6 +162,33 @@ class Decoding:
             if size > LARGE_BYTES:
                 self._has_large = False
             self._changed.notify_all()
+
+
+class Turn:
+    """The right to unpack a large request: if all were unpacked at the same time, there would be room for none."""
+
+    __slots__ = ("_deadline", "_has_turn", "_turns", "_unpacked")
+
+    def __init__(self, turns: threading.Semaphore, deadline: float) -> None:
+        self._turns = turns
+        self._deadline = deadline
+        self._has_turn = False
+        self._unpacked = 0
+
+    def grow(self, amount: int) -> Refused | None:
+        """Told of every piece that came out [bytes]; waits for the turn, and refuses when it does not come in time."""
+        self._unpacked += amount
+        if self._unpacked <= LARGE_BYTES or self._has_turn:
+            return None
+        self._has_turn = self._turns.acquire(timeout=max(0.0, self._deadline - time.monotonic()))
+        return None if self._has_turn else waited_too_long()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self._has_turn:
+            self._turns.release()
 
 
 class Hold:

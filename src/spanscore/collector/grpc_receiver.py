@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import grpc
 
-from spanscore.collector.admission import Admission
+from spanscore.collector.admission import THREADS, Admission
 from spanscore.collector.auth import Authenticator
 from spanscore.collector.config import CollectorConfig, format_address, parse_address
 from spanscore.collector.intake import Intake
@@ -35,7 +35,6 @@ _SERVICE = "/opentelemetry.proto.collector.{0}.v1.{1}Service/Export"
 _METRICS_METHOD = _SERVICE.format("metrics", "Metrics")
 _SIGNALS = {_SERVICE.format("trace", "Trace"): Signal.TRACES, _SERVICE.format("logs", "Logs"): Signal.LOGS}
 _CODES = {code.value[0]: code for code in grpc.StatusCode}
-_THREADS = 16
 _OPTIONS = [
     # Two collectors on one port would share the connections between them.
     ("grpc.so_reuseport", 0),
@@ -70,7 +69,7 @@ class GrpcReceiver:
         self._loop.set_exception_handler(_ignore)
         self._thread = threading.Thread(target=self._loop.run_forever, name="otlp-grpc-server", daemon=True)
         self._thread.start()
-        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="otlp-grpc")
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="otlp-grpc")
         export = _Export(intake, admission, status, authenticator, self._threads)
         size = ("grpc.max_receive_message_length", config.limits.max_request_bytes)
         self._server = self._await(_make_server(export, [size, *_OPTIONS]))

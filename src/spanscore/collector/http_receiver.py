@@ -11,7 +11,7 @@ from typing import Any
 
 import uvicorn
 
-from spanscore.collector.admission import QUEUE_WITHIN_S, Admission, Hold
+from spanscore.collector.admission import QUEUE_WITHIN_S, THREADS, Admission, Hold, waited_too_long
 from spanscore.collector.auth import Authenticator
 from spanscore.collector.config import CollectorConfig, format_address, parse_address
 from spanscore.collector.grpc_receiver import METRICS_REFUSED
@@ -34,7 +34,6 @@ _TYPE_NAMES = {encoding: name.encode() for name, encoding in _TYPES.items()}
 _GZIP = frozenset({"gzip", "x-gzip"})
 _MAX_HEADERS = 100
 _MAX_HEADER_BYTES = 64 << 10
-_THREADS = 16
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +55,7 @@ class OtlpApp:
         self._intake = intake
         self._admission = admission
         self._status = status
-        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="otlp-http")
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="otlp-http")
 
     def close(self) -> None:
         """Ends the threads once they are done."""
@@ -110,15 +109,16 @@ class OtlpApp:
     def _accept(
         self, signal: Signal, encoding: Encoding, body: bytes, is_gzip: bool, held: Hold, read_at: float
     ) -> Accepted | Refused:
-        payload: bytes | Refused = body
-        if time.monotonic() - read_at > QUEUE_WITHIN_S:
-            payload = Refused(Refusal.UNAVAILABLE, "The collector is overloaded: the request waited too long.", 5)
-        elif is_gzip:
-            payload = gunzip(body, limit=self._limit, grow=held.grow)
-        if isinstance(payload, Refused):
-            self._status.count(payload)
-            return payload
-        return self._intake.accept(signal, encoding, payload, read_at=read_at)
+        with self._admission.turn(waits_since=read_at) as turn:
+            payload: bytes | Refused = body
+            if time.monotonic() - read_at > QUEUE_WITHIN_S:
+                payload = waited_too_long()
+            elif is_gzip:
+                payload = gunzip(body, limit=self._limit, grow=lambda amount: turn.grow(amount) or held.grow(amount))
+            if isinstance(payload, Refused):
+                self._status.count(payload)
+                return payload
+            return self._intake.accept(signal, encoding, payload, read_at=read_at)
 
     async def _refuse(self, refused: Refused, encoding: Encoding, body: RequestBody, send: Send) -> None:
         extra = [(b"connection", b"close")]
