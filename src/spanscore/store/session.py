@@ -11,7 +11,12 @@ import duckdb
 from spanscore.errors import QueryError, QueryTimeout, StoreMissing
 from spanscore.store import migrate, model
 from spanscore.store.archive.views import archive_folder, lay_views
-from spanscore.store.connection import DEFAULT_WAIT_S, connect_for_reading, database_path
+from spanscore.store.connection import (
+    DEFAULT_WAIT_S,
+    connect_for_reading,
+    database_path,
+    default_spilling_memory_limit,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -147,7 +152,7 @@ def read_session(
             path,
             wait_s=wait_s,
             timeout_s=timeout_s,
-            memory_limit=memory_limit,
+            memory_limit=memory_limit or (default_spilling_memory_limit() if may_spill else None),
             threads=threads,
             spill=spill,
             archive=archive_folder(directory),
