@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from time import perf_counter, process_time
 
@@ -81,7 +82,7 @@ def _process(store: Path, spans: int, target: tuple[str, float] | None, cpu: dic
 def _growth(cpu: dict[int, float]) -> Iterator[Figure]:
     """The exponent of the processor time between two sizes; 1 is linear."""
     sizes = sorted(cpu)
-    for less, more in zip(sizes, sizes[1:], strict=False):
+    for less, more in pairwise(sizes):
         exponent = math.log(cpu[more] / cpu[less]) / math.log(more / less)
         yield Figure(f"{less:,} to {more:,} spans: exponent of growth", exponent, "", "<= 1.05", exponent <= 1.05)
 

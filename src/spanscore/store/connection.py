@@ -68,7 +68,7 @@ def default_writing_memory_limit() -> str:
 
 
 def default_spilling_memory_limit() -> str:
-    """As `default_memory_limit`, but 2.5 GiB at most: what is more goes to the disk, and the answers need room beside it.
+    """As `default_memory_limit`, but 2.5 GiB at most: the rest goes to the disk, and answers need room beside it.
 
     An evaluation holds its answers in memory until they are written, some 450 MB for 100,000 runs.
     """

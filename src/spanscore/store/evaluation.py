@@ -148,8 +148,8 @@ class EvaluationSession:
             QueryTimeout: it ran longer than the session allows.
         """
         with self._session.refusals(), self._read_only():
-            # Not `sql`: it plans a statement once for its columns and again for its rows, and of most evaluators over some
-            # thousand runs planning is what takes the time.
+            # Not `sql`: it plans a statement for its columns and again for its rows, and planning most evaluators takes
+            # longer than running them over some thousand runs.
             result = self._connection.execute(sql, dict(parameters) or None)
             columns = tuple(Column(name, str(kind)) for name, kind, *_ in result.description)
             rows: pa.Table = result.to_arrow_table()
