@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from spanscore.otlp import FileChunk, LineProblem
+    from spanscore.otlp import FileChunk, LineProblem, SpanLimits
     from spanscore.store import LoadCounts, SignalCounts
 
 # Problems whose place is remembered; every one of them is counted.
@@ -63,6 +63,7 @@ def ingest_files(
     paths: Sequence[str | os.PathLike[str]],
     store_directory: Path,
     *,
+    limits: SpanLimits | None = None,
     on_bytes: Callable[[int], None] | None = None,
     on_traces: Callable[[int, int], None] | None = None,
 ) -> IngestSummary:
@@ -73,6 +74,7 @@ def ingest_files(
     Args:
         paths: files, folders, globs, or "-" for standard input.
         store_directory: made when it is missing.
+        limits: of a span; None = the defaults.
         on_bytes: told how many more bytes have been read.
         on_traces: told (traces derived, traces to derive).
 
@@ -80,10 +82,10 @@ def ingest_files(
         InputError: a path does not exist or cannot be read; nothing is read then.
         StoreError: the store cannot be used.
     """
-    from spanscore.otlp import concat_raw_tables, read_paths
+    from spanscore.otlp import SpanLimits, concat_raw_tables, read_paths
     from spanscore.store import LoadCounts, SignalCounts, Store
 
-    chunks = read_paths(paths, progress=on_bytes)
+    chunks = read_paths(paths, progress=on_bytes, limits=limits or SpanLimits())
     summary = IngestSummary(LoadCounts())
     files: set[str] = set()
     with Store.open(store_directory) as store:

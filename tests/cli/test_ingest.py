@@ -115,3 +115,20 @@ def test_a_hostile_file_name_is_shown_as_letters(tmp_path):
 
     assert "\x1b" not in ended.out + ended.err
     assert "\\x1b[2J[bold].jsonl:1" in ended.err
+
+
+def test_long_texts_are_cut_where_asked_to(tmp_path):
+    from spanscore.cli.options import DEFAULT_MAX_TEXT
+    from spanscore.otlp import SpanLimits
+
+    run("ingest", GOOD, "--store", tmp_path / "whole")
+    run("ingest", GOOD, "--store", tmp_path / "cut", "--max-text", "256")
+    query = "select count(*) as n from spans where list_contains(problems, 'truncated_value')"
+    cut = [
+        run("sql", query, "--store", tmp_path / store, "--format", "json").document[0]["n"]
+        for store in ("whole", "cut")
+    ]
+
+    assert cut[0] == 0 < cut[1]
+    assert SpanLimits().max_text_bytes == DEFAULT_MAX_TEXT
+    assert run("ingest", GOOD, "--store", tmp_path / "s", "--max-text", "10").code == 2

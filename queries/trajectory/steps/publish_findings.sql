@@ -43,7 +43,7 @@ left join span_runs using (s)
 where span_class.class = 'other' and span_facts.trial_outcome is null
 group by batch_spans.trace_id, batch_spans.scope_name
 union all
-select null, batch_spans.trace_id, batch_spans.span_id, 'cycle', 'Span ' || batch_spans.name || ' is its own ancestor'
+select null, batch_spans.trace_id, batch_spans.span_id, 'cycle', 'Span ' || batch_spans.name || ' is its own ancestor, or lies more than 10,000 levels deep'
 from batch_spans
 where s not in (select s from span_tree)
 union all

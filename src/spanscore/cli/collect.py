@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from spanscore.cli.options import DEFAULT_STORE, StoreOption
+from spanscore.cli.options import DEFAULT_MAX_TEXT, DEFAULT_STORE, MaxTextOption, StoreOption
 from spanscore.collector.redaction import Content, Redact
 
 
@@ -91,6 +91,7 @@ def collect(
             show_default=False,
         ),
     ] = None,
+    max_text: MaxTextOption = DEFAULT_MAX_TEXT,
 ) -> None:
     """Receive OpenTelemetry traces and logs, until stopped.
 
@@ -113,8 +114,9 @@ def collect(
     """
     import logging
 
-    from spanscore.collector import Collector, CollectorConfig, Privacy, Security, serve
+    from spanscore.collector import Collector, CollectorConfig, CollectorLimits, Privacy, Security, serve
     from spanscore.collector.security import tokens_from_environment
+    from spanscore.otlp import SpanLimits
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     config = CollectorConfig(
@@ -133,6 +135,7 @@ def collect(
         privacy=Privacy(
             redact=redact, content=content, redact_keys=tuple(redact_key or ()), keep_keys=tuple(keep_key or ())
         ),
+        limits=CollectorLimits(span=SpanLimits(max_text_bytes=max_text)),
     )
 
     def say_where(collector: Collector) -> None:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from spanscore.cli.options import DEFAULT_STORE, Output, OutputOption, StoreOption
+from spanscore.cli.options import DEFAULT_MAX_TEXT, DEFAULT_STORE, MaxTextOption, Output, OutputOption, StoreOption
 
 
 def ingest(
@@ -13,6 +13,7 @@ def ingest(
         typer.Argument(metavar="PATH…", help="Files, folders or globs; - is standard input.", show_default=False),
     ],
     store: StoreOption = DEFAULT_STORE,
+    max_text: MaxTextOption = DEFAULT_MAX_TEXT,
     output: OutputOption = Output.TEXT,
 ) -> None:
     """Load captured OpenTelemetry files into the store.
@@ -28,11 +29,13 @@ def ingest(
       spanscore ingest traces.jsonl --format json | jq .stored
     """
     from spanscore.ingest import ingest_files, total_bytes
+    from spanscore.otlp import SpanLimits
     from spanscore.report.ingest import print_summary
     from spanscore.report.progress import progress
 
     with progress(reading=True, total_bytes=total_bytes(paths)) as bars:
-        summary = ingest_files(paths, store, on_bytes=bars.bytes, on_traces=bars.traces)
+        limits = SpanLimits(max_text_bytes=max_text)
+        summary = ingest_files(paths, store, limits=limits, on_bytes=bars.bytes, on_traces=bars.traces)
     print_summary(summary, output)
     if summary.is_empty_handed:
         raise typer.Exit(3)

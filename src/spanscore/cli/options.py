@@ -8,6 +8,18 @@ import typer
 
 DEFAULT_STORE = Path("spanscore-store")
 
+DEFAULT_MAX_TEXT = 1 << 20
+
+MaxTextOption = Annotated[
+    int,
+    typer.Option(
+        "--max-text",
+        metavar="BYTES",
+        min=256,
+        help="Keep only the beginning of names and values that are longer, with a note of their length and SHA-256.",
+    ),
+]
+
 StoreOption = Annotated[
     Path,
     typer.Option(
