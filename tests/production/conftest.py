@@ -33,8 +33,14 @@ def store(tmp_path: Path, captured: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def evaluators(tmp_path_factory: pytest.TempPathFactory) -> Catalogue:
-    """A few evaluators of every grain."""
-    return catalogue(tmp_path_factory.mktemp("evaluators"))
+    """An evaluator of every grain."""
+    return catalogue(tmp_path_factory.mktemp("evaluators"), ("agent_success", "llm_error_rate", "run_error", "own"))
+
+
+@pytest.fixture(scope="session")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Catalogue:
+    """More evaluators, some of which take their time."""
+    return catalogue(tmp_path_factory.mktemp("many"))
 
 
 @pytest.fixture(scope="session")

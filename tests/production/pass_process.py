@@ -19,6 +19,8 @@ from passes import catalogue, job, one_pass
 from spanscore.production.events import Destination
 from spanscore.store import scoring
 
+SELECTED = ("agent_success", "run_error", "tool_error_rate")
+
 
 def die(*_: object) -> None:
     """End at once, without a word to anybody."""
@@ -52,7 +54,9 @@ def main(store: Path, folder: Path, events: Path, point: str) -> None:
 
         spanscore.production.events.forget_sent = die
     destination = Destination(str(events), {})
-    one_pass(job(store, catalogue(folder), batch=3, destination=destination.name), emit=events, on_step=on_step)
+    one_pass(
+        job(store, catalogue(folder, SELECTED), batch=5, destination=destination.name), emit=events, on_step=on_step
+    )
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import datetime as dt
 import shutil
 from pathlib import Path
 
+import pytest
 from passes import job, one_pass, query, scores
 from test_events import records
 
@@ -18,6 +19,7 @@ from spanscore.store.purge import Purgeable
 LATER = dt.datetime.fromisoformat("2100-01-01")
 
 
+@pytest.mark.slow
 def test_archived_runs_are_scored_as_live_ones(store: Path, evaluators: Catalogue, tmp_path: Path) -> None:
     live = Path(shutil.copytree(store, tmp_path / "live"))
     one_pass(job(live, evaluators))

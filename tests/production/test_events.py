@@ -101,15 +101,23 @@ def test_both_encodings_say_the_same() -> None:
     assert by_json.scopes.equals(by_protobuf.scopes)
 
 
+@pytest.fixture(scope="module")
+def emitted_once(captured: Path, evaluators: Catalogue, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a store that was scored, and the file to which all of its scores were written."""
+    folder = tmp_path_factory.mktemp("emitted")
+    store, events = Path(shutil.copytree(captured, folder / "store")), folder / "events.jsonl"
+    one_pass(job(store, evaluators, destination=str(events)), emit=events)
+    return folder
+
+
 @pytest.fixture
-def emitted(store: Path, evaluators: Catalogue, tmp_path: Path) -> Path:
-    """The file to which all scores of `store` were written."""
-    events = tmp_path / "events.jsonl"
-    one_pass(job(store, evaluators, destination=Destination(str(events), {}).name), emit=events)
-    return events
+def emitted(emitted_once: Path, tmp_path: Path) -> Path:
+    """The file to which all scores of the store beside it were written."""
+    return Path(shutil.copytree(emitted_once, tmp_path / "emitted")) / "events.jsonl"
 
 
-def test_every_score_is_told_once_about_a_span_that_is_there(store: Path, emitted: Path) -> None:
+def test_every_score_is_told_once_about_a_span_that_is_there(emitted: Path) -> None:
+    store = emitted.with_name("store")
     told = records(emitted)
 
     assert len(told) == len(scores(store))
@@ -136,7 +144,8 @@ def test_every_score_is_told_once_about_a_span_that_is_there(store: Path, emitte
     assert set(query(store, "select span_id from spans where parent_span_id is null")) >= {(top,) for top in tops}
 
 
-def test_reading_its_own_scores_back_changes_nothing(store: Path, emitted: Path, evaluators: Catalogue) -> None:
+def test_reading_its_own_scores_back_changes_nothing(emitted: Path, evaluators: Catalogue) -> None:
+    store = emitted.with_name("store")
     before = query(store, "select * exclude (conventions) from runs order by all")
     told = ingest_files([str(emitted)], store)
     again = ingest_files([str(emitted)], store)
@@ -154,7 +163,8 @@ def test_reading_its_own_scores_back_changes_nothing(store: Path, emitted: Path,
     assert one_pass(job(store, evaluators)).scored.done == 0
 
 
-def test_nothing_new_is_nothing_to_tell(store: Path, emitted: Path, evaluators: Catalogue) -> None:
+def test_nothing_new_is_nothing_to_tell(emitted: Path, evaluators: Catalogue) -> None:
+    store = emitted.with_name("store")
     size = emitted.stat().st_size
     report = one_pass(job(store, evaluators, destination=Destination(str(emitted), {}).name), emit=emitted)
 
