@@ -1,267 +1,211 @@
 """How fast the collector acknowledges, how soon spans can be queried, and how much memory it takes, at a given rate.
 
-    python -m benchmarks.collect --rate 2000 --seconds 20
+    python -m benchmarks.collect --rate 2000 --seconds 1800 --score-every 60
 
-Spans are sent on a fixed schedule by a process of its own, whether or not earlier requests were answered, and the time
-to an acknowledgement counts from the moment a request was due: a collector that stalls cannot slow its own clock down.
+A process of its own sends over gRPC and HTTP, a reader asks for the newest run every second, and on demand the runs are
+scored every so often. Prints one JSON object; the exit code is 1 when an acknowledged span is missing or doubled.
 """
 
 import argparse
-import http.client
 import json
-import os
 import subprocess
 import sys
 import tempfile
-import threading
-import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from benchmarks.figures import Figure
+from benchmarks.reconcile import reconcile
+from benchmarks.watching import Watch
 
-SPANS_PER_REQUEST = 50
-SPANS_PER_TRACE = 10
-SENDERS = 8
 RATE = 2000.0
 SECONDS = 20.0
+STOP_TIMEOUT_S = 120.0
 SERVE = """
 import json, pathlib, sys
 from spanscore.collector import CollectorConfig, serve
-config = CollectorConfig(store=pathlib.Path(sys.argv[1]), grpc="127.0.0.1:0", http="127.0.0.1:0")
+store, grpc, http = sys.argv[1:]
+where = {name: "127.0.0.1:0" if switch == "on" else None for name, switch in (("grpc", grpc), ("http", http))}
+config = CollectorConfig(store=pathlib.Path(store), **where)
 serve(config, on_ready=lambda c: print(json.dumps([c.grpc_address, c.http_address]), flush=True))
 """
-TRACE_EXPORT = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class CollectResult:
-    """One run.
+    """One run. Percentiles are by nearest rank.
 
     Attributes:
         rate_spans_per_s: acknowledged spans over the time from the first request to the last acknowledgement [spans/s].
-        ack_p50_ms, ack_p99_ms: from when a request was due to its acknowledgement [ms], nearest rank.
-        lag_s_max: longest time from receipt of a span to the end of the load that made it queryable [s].
+        ack_p50_ms, ack_p99_ms, ack_max_ms: from when a request was due to its acknowledgement [ms].
+        lag_p50_s, lag_max_s: age of the newest run that the reader found [s].
+        collector_lag_max_s: longest time from receipt to the trajectory, by the collector's own account [s].
         store_held_s_max: longest time the collector kept the store from others [s].
         rss_mb_max: largest resident memory of the collector [MB].
+        rss_mb_per_min: slope of the resident memory after the first third of the time [MB/min]; None when too short.
         cpu_s: processor time of the collector [s].
-        sent, stored: spans acknowledged, and spans in the store afterwards [count].
-        refused: requests that were not acknowledged [count].
+        acked, stored, lost, doubled: see `Balance` [spans].
+        refused: requests that were not acknowledged, and the refusals by kind [count].
+        reads, read_failures, read_p99_s: queries of the reader [count], and how long they took [s].
+        scorings, scoring_failures, scoring_max_s: the same for scoring.
+        bytes_per_span: size of the store over its spans [bytes].
     """
 
+    seconds: float
     rate_spans_per_s: float
     ack_p50_ms: float
     ack_p99_ms: float
-    lag_s_max: float
+    ack_max_ms: float
+    lag_p50_s: float | None
+    lag_max_s: float | None
+    collector_lag_max_s: float
     store_held_s_max: float
     rss_mb_max: float
+    rss_mb_per_min: float | None
     cpu_s: float
-    sent: int
+    acked: int
     stored: int
+    lost: int
+    doubled: int
     refused: int
+    refusals: dict[str, int]
+    reads: int
+    read_failures: int
+    read_p99_s: float | None
+    scorings: int
+    scoring_failures: int
+    scoring_max_s: float | None
+    bytes_per_span: float
+    last_error: str | None
 
 
 def measure() -> list[Figure]:
     """The default run against its targets."""
     result = run()
-    acknowledged = f"spans acknowledged per second, of {RATE:g} sent"
-    missing = result.sent - result.stored
+    rate = result.rate_spans_per_s
+    lag = result.collector_lag_max_s
     return [
         Figure(
-            acknowledged, result.rate_spans_per_s, "spans/s", f">= {RATE:g}", result.rate_spans_per_s >= 0.98 * RATE
+            f"spans acknowledged per second, of {RATE:g} sent", rate, "spans/s", f">= {RATE:g}", rate >= 0.98 * RATE
         ),
         Figure("time to an acknowledgement, p99", result.ack_p99_ms, "ms", "< 250 ms", result.ack_p99_ms < 250),
-        Figure("from receipt to queryable trajectory, longest", result.lag_s_max, "s", "< 30 s", result.lag_s_max < 30),
+        Figure("from receipt to queryable trajectory, longest", lag, "s", "< 30 s", lag < 30),
         Figure("store kept from readers, longest", result.store_held_s_max, "s", "< 5 s", result.store_held_s_max < 5),
+        Figure("readers that gave up", result.read_failures, "queries", "0", result.read_failures == 0),
         Figure("memory of the collector, largest", result.rss_mb_max, "MB", "< 1024 MB", result.rss_mb_max < 1024),
-        Figure("acknowledged spans that are not in the store", missing, "spans", "0", missing == 0),
+        Figure("acknowledged spans that are not in the store", result.lost, "spans", "0", result.lost == 0),
     ]
 
 
-def run(*, rate: float = RATE, seconds: float = SECONDS, transport: str = "grpc") -> CollectResult:
+def run(
+    *,
+    rate: float = RATE,
+    seconds: float = SECONDS,
+    transport: str = "both",
+    burst_rate: float = 0.0,
+    burst_s: float = 0.0,
+    score_every: float | None = None,
+    score_share: float = 1.0,
+    series: Path | None = None,
+) -> CollectResult:
     """Runs a collector on a new store and sends to it.
 
     Args:
         rate: spans of about 2 kB to send [spans/s].
         seconds: for how long [s].
-        transport: `grpc` or `http`.
+        transport: `grpc`, `http` or `both`.
+        burst_rate, burst_s: for so long in every minute [s], send at this rate instead [spans/s].
+        score_every: score what is new so often [s]; None = never.
+        score_share: share of the traces that is scored.
+        series: file for the samples, written in the end as JSON.
     """
     import psutil
 
     from spanscore.collector import read_status
-    from spanscore.store import read_session
 
     with tempfile.TemporaryDirectory() as directory:
         store = Path(directory) / "store"
-        server = subprocess.Popen([sys.executable, "-c", SERVE, str(store)], stdout=subprocess.PIPE, text=True)
+        switches = ["on" if transport in (name, "both") else "off" for name in ("grpc", "http")]
+        server = subprocess.Popen(
+            [sys.executable, "-c", SERVE, str(store), *switches], stdout=subprocess.PIPE, text=True
+        )
         assert server.stdout is not None
-        addresses = json.loads(server.stdout.readline())
-        address = addresses[0] if transport == "grpc" else addresses[1]
-        command = [sys.executable, "-m", "benchmarks.collect", "--send-to", address]
-        options = ["--rate", str(rate), "--seconds", str(seconds), "--transport", transport]
-        sender = subprocess.Popen([*command, *options], stdout=subprocess.PIPE, text=True)
-        process = psutil.Process(server.pid)
-        rss = 0.0
-        while sender.poll() is None:
-            rss = max(rss, process.memory_info().rss / 1e6)
-            time.sleep(0.1)
-        assert sender.stdout is not None
-        sent = json.loads(sender.stdout.read())
-        cpu = process.cpu_times()
+        addresses = [address or "none" for address in json.loads(server.stdout.readline())]
+        watch = Watch(store, server.pid, score_every, score_share)
+        watch.start()
+        options = {"--rate": rate, "--seconds": seconds, "--burst-rate": burst_rate, "--burst-s": burst_s}
+        words = [str(word) for pair in options.items() for word in pair]
+        command = [sys.executable, "-m", "benchmarks.load_sender", *addresses, *words]
+        sender = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+        sent = json.loads(sender.stdout)
+        watch.stop()
+        cpu = psutil.Process(server.pid).cpu_times()
         server.terminate()
-        if server.wait(120) != 0:
+        if server.wait(STOP_TIMEOUT_S) != 0:
             raise RuntimeError(f"the collector ended with exit code {server.returncode}")
+        _finish(store)
         status = read_status(store) or {}
-        with read_session(store) as session:
-            ((stored,),) = session.rows("select count(*) from spans")
+        balance = reconcile(store, {int(series): set(numbers) for series, numbers in sent["acked"].items()})
+        size = sum(path.stat().st_size for path in store.glob("spanscore.duckdb*"))
+    if series is not None:
+        series.write_text(json.dumps({**watch.samples(), "ack_ms": sent["ack_ms"]}), encoding="utf-8")
     return CollectResult(
+        seconds=round(sent["seconds"], 1),
         rate_spans_per_s=round(sent["spans"] / sent["seconds"], 1),
-        ack_p50_ms=round(_nearest_rank(sent["ack_ms"], 0.50), 2),
-        ack_p99_ms=round(_nearest_rank(sent["ack_ms"], 0.99), 2),
-        lag_s_max=status["lag_s_max"],
-        store_held_s_max=status["held_s_max"],
-        rss_mb_max=round(rss, 1),
+        ack_p50_ms=_nearest_rank(sent["ack_ms"], 0.50) or 0.0,
+        ack_p99_ms=_nearest_rank(sent["ack_ms"], 0.99) or 0.0,
+        ack_max_ms=max(sent["ack_ms"], default=0.0),
+        lag_p50_s=_nearest_rank(watch.lag_s, 0.50),
+        lag_max_s=_nearest_rank(watch.lag_s, 1.0),
+        collector_lag_max_s=status["lag_s_max"] or 0.0,
+        store_held_s_max=status["held_s_max"] or 0.0,
+        rss_mb_max=round(max(mb for _, mb in watch.rss_mb), 1),
+        rss_mb_per_min=watch.slope_mb_per_min(),
         cpu_s=round(cpu.user + cpu.system, 2),
-        sent=sent["spans"],
-        stored=stored,
+        **asdict(balance),
         refused=sent["refused"],
+        refusals=sent["refusals"],
+        reads=len(watch.read_s),
+        read_failures=len(watch.read_failures),
+        read_p99_s=_nearest_rank(watch.read_s, 0.99),
+        scorings=len(watch.scores),
+        scoring_failures=sum(score["exit_code"] not in (0, 1) for score in watch.scores),
+        scoring_max_s=_nearest_rank([score["seconds"] for score in watch.scores], 1.0),
+        bytes_per_span=round(size / max(1, balance.stored), 1),
+        last_error=status["last_error"],
     )
 
 
-def _nearest_rank(values: list[float], share: float) -> float:
+def _finish(store: Path) -> None:
+    """Loads what the collector left in the spool when it was told to stop."""
+    from spanscore.collector import Collector
+
+    with Collector(store, grpc=None) as collector:
+        collector.drain(STOP_TIMEOUT_S)
+
+
+def _nearest_rank(values: list[float], share: float) -> float | None:
+    if not values:
+        return None
     ordered = sorted(values)
-    return ordered[max(0, -int(-share * len(ordered) // 1) - 1)]
+    return round(ordered[max(0, -int(-share * len(ordered) // 1) - 1)], 2)
 
 
-class Template:
-    """A request whose span and trace ids can be replaced without serialising it again."""
-
-    def __init__(self) -> None:
-        """Spans look like the LLM calls of an agent: a model, usage, and messages of about 1.5 kB."""
-        from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-
-        request = ExportTraceServiceRequest()
-        owner = request.resource_spans.add()
-        owner.resource.attributes.add(key="service.name").value.string_value = "agent"
-        spans = owner.scope_spans.add().spans
-        trace_ids, span_ids = [os.urandom(16) for _ in range(SPANS_PER_REQUEST)], []
-        now = time.time_ns()
-        for n in range(SPANS_PER_REQUEST):
-            span_ids.append(os.urandom(8))
-            span = spans.add(trace_id=trace_ids[n], span_id=span_ids[n], name="chat gpt-5", kind=3)
-            span.start_time_unix_nano, span.end_time_unix_nano = now, now + 900_000_000
-            texts = {
-                "gen_ai.operation.name": "chat",
-                "gen_ai.provider.name": "openai",
-                "gen_ai.request.model": "gpt-5",
-                "gen_ai.response.id": f"resp-{n}",
-                "gen_ai.input.messages": _messages("user", 900),
-                "gen_ai.output.messages": _messages("assistant", 600),
-            }
-            for key, text in texts.items():
-                span.attributes.add(key=key).value.string_value = text
-            span.attributes.add(key="gen_ai.usage.input_tokens").value.int_value = 400 + n
-            span.attributes.add(key="gen_ai.usage.output_tokens").value.int_value = 90 + n
-        self._content = bytearray(request.SerializeToString())
-        self._trace_at = [self._content.index(trace_id) for trace_id in trace_ids]
-        self._span_at = [self._content.index(span_id) for span_id in span_ids]
-
-    def with_new_ids(self) -> bytes:
-        """The request with ids that were never used."""
-        fresh = os.urandom(8 * SPANS_PER_REQUEST)
-        for n, (trace_at, span_at) in enumerate(zip(self._trace_at, self._span_at, strict=True)):
-            if n % SPANS_PER_TRACE == 0:
-                trace_id = os.urandom(16)
-            self._content[trace_at : trace_at + 16] = trace_id
-            self._content[span_at : span_at + 8] = fresh[8 * n : 8 * n + 8]
-        return bytes(self._content)
-
-
-def _messages(role: str, size: int) -> str:
-    words = "the agent looked at the figures of the last quarter and found them to be as expected "
-    content = (words * (size // len(words) + 1))[:size]
-    return json.dumps([{"role": role, "parts": [{"type": "text", "content": content}]}])
-
-
-def send(address: str, *, rate: float, seconds: float, transport: str) -> dict[str, Any]:
-    """Sends on schedule from several threads; what was acknowledged, and how long each acknowledgement took [ms]."""
-    interval = SPANS_PER_REQUEST / rate
-    began = time.monotonic() + 0.2
-    due = iter([began + n * interval for n in range(int(seconds / interval))])
-    mutex = threading.Lock()
-    acks: list[float] = []
-    refused: list[str] = []
-
-    def work() -> None:
-        template = Template()
-        with mutex:
-            post = _poster(address, transport)
-        while True:
-            with mutex:
-                at = next(due, None)
-            if at is None:
-                return
-            payload = template.with_new_ids()
-            time.sleep(max(0.0, at - time.monotonic()))
-            problem = post(payload)
-            if problem is None:
-                acks.append((time.monotonic() - at) * 1000)
-            else:
-                refused.append(problem)
-
-    threads = [threading.Thread(target=work) for _ in range(SENDERS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return {
-        "spans": len(acks) * SPANS_PER_REQUEST,
-        "seconds": time.monotonic() - began,
-        "ack_ms": acks,
-        "refused": len(refused),
-        "first_refusal": next(iter(refused), None),
-    }
-
-
-def _poster(address: str, transport: str) -> Any:
-    """A function that sends one request: None, or what went wrong."""
-    if transport == "grpc":
-        import grpc
-
-        export = grpc.insecure_channel(address).unary_unary(TRACE_EXPORT)
-
-        def over_grpc(payload: bytes) -> str | None:
-            try:
-                export(payload, timeout=30)
-            except grpc.RpcError as error:
-                return str(error)
-            return None
-
-        return over_grpc
-    connection = http.client.HTTPConnection(address, timeout=30)
-
-    def over_http(payload: bytes) -> str | None:
-        connection.request("POST", "/v1/traces", payload, {"Content-Type": "application/x-protobuf"})
-        answer = connection.getresponse()
-        answer.read()
-        return None if answer.status == 200 else f"HTTP {answer.status}"
-
-    return over_http
-
-
-def main() -> None:
-    """Prints one JSON object."""
+def main() -> int:
+    """The exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rate", type=float, default=RATE, help="spans per second")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="how long to send")
-    parser.add_argument("--transport", choices=["grpc", "http"], default="grpc")
-    parser.add_argument("--send-to", metavar="HOST:PORT", help="only send, to a collector that runs already")
-    options = parser.parse_args()
-    shape = {"rate": options.rate, "seconds": options.seconds, "transport": options.transport}
-    result = asdict(run(**shape)) if options.send_to is None else send(options.send_to, **shape)
-    sys.stdout.write(json.dumps(result) + "\n")
+    parser.add_argument("--transport", choices=["grpc", "http", "both"], default="both")
+    parser.add_argument("--burst-rate", type=float, default=0.0, help="spans per second in a burst, one every minute")
+    parser.add_argument("--burst-s", type=float, default=0.0, help="how long a burst lasts")
+    parser.add_argument("--score-every", type=float, help="seconds between two scorings; never when it is not given")
+    parser.add_argument("--score-share", type=float, default=1.0, help="share of the traces that is scored")
+    parser.add_argument("--series", type=Path, metavar="FILE", help="write all samples to this file, as JSON")
+    result = run(**vars(parser.parse_args()))
+    sys.stdout.write(json.dumps(asdict(result), indent=1) + "\n")
+    return 1 if result.lost or result.doubled else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -20,7 +20,7 @@ LAYERS = [
     {"otlp", "statistics"},  # pure: bytes and numbers
     {"store"},
     {"collector", "evaluate", "judge"},
-    {"bench", "demo", "ingest", "production", "rebuild", "scale"},
+    {"bench", "demo", "ingest", "production", "rebuild", "repair", "scale"},
     {"experiments", "retention"},
     {"report"},
     {"doctor", "shell"},

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from spanscore.report.rows import Row, read_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 SCHEMA_VERSION = "1.0"
@@ -25,7 +27,7 @@ def examine(directory: Path) -> dict[str, Any]:
     from spanscore.collector.status import read_status
     from spanscore.store import read_session
 
-    with read_session(directory) as session:
+    with _telling_what_waits(directory), read_session(directory) as session:
         accounting = read_rows(session, "reports/accounting.sql")
         (contents,) = read_rows(session, "reports/contents.sql")
         versions = {row["key"]: row["value"] for row in read_rows(session, "reports/versions.sql")}
@@ -44,6 +46,24 @@ def examine(directory: Path) -> dict[str, Any]:
     }
     document["advice"] = _advice(document)
     return document
+
+
+@contextmanager
+def _telling_what_waits(directory: Path) -> Iterator[None]:
+    """While something holds the store, its collector knows what waits for it."""
+    from spanscore.collector.status import read_status
+    from spanscore.errors import StoreLocked
+
+    try:
+        yield
+    except StoreLocked as error:
+        status = read_status(directory)
+        if status is None or not status["is_running"]:
+            raise
+        raise StoreLocked(
+            f"{error}\n  The collector goes on: {status['waiting_spans']} spans ({status['waiting_bytes']} bytes) wait "
+            "in the spool, and none is lost."
+        ) from error
 
 
 def _balance(signal: str, accounting: list[Row]) -> dict[str, Any]:
@@ -66,18 +86,26 @@ def _balance(signal: str, accounting: list[Row]) -> dict[str, Any]:
 def _spool(directory: Path, loaded: dict[str, int]) -> dict[str, int | None]:
     """What was acknowledged and is not in the store yet; `waiting_spans` is None where there is too much to count."""
     from spanscore.collector.slices import decode_records, read_slices, waiting
+    from spanscore.collector.spool import damaged_stretches
 
     if not directory.is_dir():
-        return {"waiting_bytes": 0, "waiting_spans": 0, "waiting_log_records": 0}
+        return {"waiting_bytes": 0, "waiting_spans": 0, "waiting_log_records": 0, "damaged_stretches": 0}
+    damaged = len(damaged_stretches(directory))
     waiting_bytes = sum(end - start for _, start, end in waiting(directory, loaded=loaded, synced={}))
     if waiting_bytes > _COUNTED_BYTES:
-        return {"waiting_bytes": waiting_bytes, "waiting_spans": None, "waiting_log_records": None}
+        nothing: dict[str, int | None] = {"waiting_spans": None, "waiting_log_records": None}
+        return {"waiting_bytes": waiting_bytes, **nothing, "damaged_stretches": damaged}
     spans = log_records = 0
     for piece in read_slices(directory, loaded=loaded, synced={}):
         tables, _ = decode_records(piece.records)
         spans += tables.spans.num_rows
         log_records += tables.log_records.num_rows
-    return {"waiting_bytes": waiting_bytes, "waiting_spans": spans, "waiting_log_records": log_records}
+    return {
+        "waiting_bytes": waiting_bytes,
+        "waiting_spans": spans,
+        "waiting_log_records": log_records,
+        "damaged_stretches": damaged,
+    }
 
 
 def _advice(document: dict[str, Any]) -> list[str]:
@@ -109,9 +137,11 @@ def _advice(document: dict[str, Any]) -> list[str]:
             "Spans came twice with different content; the first was kept, the others are in `span_conflicts`. "
             "Two emitters may share ids."
         )
-    if collector is not None and collector["damage"]:
+    if document["spool"]["damaged_stretches"]:
         advice.append(
-            f"{len(collector['damage'])} stretches of the spool could not be read; copies are in its quarantine."
+            f"{document['spool']['damaged_stretches']} stretches of the spool could not be loaded: spans that were "
+            f"acknowledged may be missing. Check the disk; copies of the bytes are in `{store}/spool/quarantine`, and "
+            "deleting them ends this advice."
         )
     if contents["spans"] and not contents["runs"] and not contents["pending_traces"]:
         advice.append("There are spans and no agent runs: is the agent instrumented with one of the known conventions?")

@@ -20,7 +20,12 @@ def test_the_books_balance(store):
         assert balance["received"] == balance["stored"] == document["contents"][signal] > 0
     assert document["contents"]["runs"] == 5
     assert document["contents"]["pending_traces"] == 0
-    assert document["spool"] == {"waiting_bytes": 0, "waiting_spans": 0, "waiting_log_records": 0}
+    assert document["spool"] == {
+        "waiting_bytes": 0,
+        "waiting_spans": 0,
+        "waiting_log_records": 0,
+        "damaged_stretches": 0,
+    }
     assert document["collector"] is None
     assert document["versions"]["schema_version"]
     assert document["versions"]["model_version"]

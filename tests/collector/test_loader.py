@@ -151,7 +151,7 @@ def test_a_full_disk_sets_nothing_aside(
 def test_trajectories_that_cannot_be_derived_do_not_stop_the_loading(
     quiet: Collector, traces: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, stored: Stored
 ) -> None:
-    def fail(store: Store) -> None:
+    def fail(store: Store, **options: object) -> None:
         raise ValueError("no derivation")
 
     with monkeypatch.context() as patched:
@@ -315,10 +315,10 @@ def test_a_window_that_ran_out_of_memory_gets_more_at_the_next_attempt(
         limits.append(memory_limit)
         return real_open(directory, memory_limit=memory_limit, **kwargs)
 
-    def derive(store: Store) -> None:
+    def derive(store: Store, **options: Any) -> int:
         if limits[-1] is not None:
             raise OutOfMemoryError
-        real_derive(store)
+        return real_derive(store, **options)
 
     monkeypatch.setattr(Store, "open", opened)
     monkeypatch.setattr(Store, "derive", derive)

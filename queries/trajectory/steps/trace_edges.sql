@@ -34,7 +34,14 @@ where not list_has_any(coalesce(later.asked, []), later.answered)
 group by later.trace_id;
 
 -- A second instrumentation of the client that lost the context writes the same call as a trace of its own, within the time of the
--- first one's.
+-- first one's. An id that many traces give, as a mock model server's constant does, says nothing; by it all of them would be one run.
+create or replace temp table shared_responses as
+select response_id
+from llm_calls
+where response_id in (select response_id from llm_calls where trace_id in (select trace_id from round_traces))
+group by response_id
+having count(distinct trace_id) between 2 and 4;
+
 insert into found_edges
 select distinct inner_call.trace_id, outer_call.trace_id, 'same_call'
 from llm_calls as inner_call
@@ -43,7 +50,9 @@ inner join llm_calls as outer_call
     and outer_call.trace_id <> inner_call.trace_id
     and outer_call.started_at <= inner_call.started_at
     and epoch_ns(outer_call.started_at) + outer_call.duration_s * 1e9 >= epoch_ns(inner_call.started_at) + inner_call.duration_s * 1e9
-where inner_call.run_id in (select run_id from runs where agent_invocations = 0)
+where inner_call.response_id in (select response_id from shared_responses)
+    and outer_call.response_id in (select response_id from shared_responses)
+    and inner_call.run_id in (select run_id from runs where agent_invocations = 0)
     and (inner_call.trace_id in (select trace_id from round_traces) or outer_call.trace_id in (select trace_id from round_traces));
 
 create or replace temp table new_edges as

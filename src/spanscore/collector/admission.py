@@ -115,6 +115,12 @@ class Admission:
             self._decoding.end(size, memory)
 
     def _check_disk(self) -> Refused | None:
+        try:
+            return self._disk_refusal()
+        except OSError as error:
+            return Refused(Refusal.UNAVAILABLE, f"The collector's disk cannot be looked at: {error.strerror}.", 30)
+
+    def _disk_refusal(self) -> Refused | None:
         free = shutil.disk_usage(self._config.store).free
         if free < self._config.limits.min_free_bytes:
             return Refused(Refusal.UNAVAILABLE, f"The collector's disk is almost full: {free} bytes are free.", 30)

@@ -1,5 +1,6 @@
 """A collector in this process: receivers, spool and loader put together, and the order in which they stop."""
 
+import contextlib
 import logging
 import signal
 import threading
@@ -147,7 +148,9 @@ class Collector:
             log.warning("%s", error)
             self._status.fail(str(error))
         self._spool.close()
-        self._status.set(is_accepting=False, waiting_bytes=self._loader.waiting_bytes())
+        self._status.set(is_accepting=False)
+        with contextlib.suppress(OSError):
+            self._status.set(waiting_bytes=self._loader.waiting_bytes())
         self._status.write(at_once=True)
 
 

@@ -53,7 +53,7 @@ class CollectorLimits:
     load_interval_s: float = 2.0
     load_spans: int = 8192
     derive_interval_s: float = 5.0
-    store_memory: str = "768MiB"
+    store_memory: str = "512MiB"
     store_threads: int = 1
     keep_s: float = 24 * 3600.0
     keep_bytes: int = 1024 * MIB

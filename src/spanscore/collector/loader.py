@@ -5,6 +5,7 @@ how far a segment has been loaded are one transaction. Whatever goes wrong, the 
 believes its manifest, never its own memory: a commit that raised may still have happened.
 """
 
+import contextlib
 import logging
 import os
 import threading
@@ -14,16 +15,20 @@ from pathlib import Path
 
 from spanscore.collector.config import CollectorConfig
 from spanscore.collector.records import Gap, SpoolRecord
+from spanscore.collector.retired import note_retired, read_retired
 from spanscore.collector.slices import Slice, decode_records, read_slices, waiting
-from spanscore.collector.spool import QUARANTINE, Spool, segment_paths
-from spanscore.collector.status import CollectorStatus, now
+from spanscore.collector.spool import QUARANTINE, TORN_SUFFIX, Spool, segment_paths
+from spanscore.collector.status import CollectorStatus, moment, now
 from spanscore.errors import DrainTimeout, StoreLocked
 from spanscore.otlp import RawTables
-from spanscore.store import ManifestRow, Store
+from spanscore.store import ManifestRow, Store, database_path
 from spanscore.store.directory import sync_directory
 
 SOURCE = "otlp"
+# A window ends soon after these; readers wait for 5 s before they give up.
 WINDOW_S = 1.0
+DERIVE_WINDOW_S = 2.0
+DERIVE_SPANS = 10_000
 PAUSE_S = 0.25
 STORE_WAIT_S = 1.0
 _ONE_BY_ONE_AFTER = 3
@@ -46,7 +51,9 @@ class Loader:
         self._is_settled = False
         self._covered: dict[str, int] = {}
         self._refused_by_store: tuple[str, int] | None = None
-        self._underived_ns: list[int] = []
+        self._oldest_underived_ns: int | None = None
+        self._pending = 0
+        self._started_s = time.time() - time.monotonic()
         self._longest_lag_s = 0.0
         self._longest_hold_s = 0.0
         self._window_mutex = threading.Lock()
@@ -60,12 +67,25 @@ class Loader:
         Raises:
             StoreError: the store cannot be used; one that is only locked is waited for while spans gather in the spool.
         """
+        self._look_for_what_is_gone()
         try:
             with self._open_store() as store:
                 self._loaded = store.manifest()
         except StoreLocked as error:
             log.warning("%s Spans are kept in the spool meanwhile.", error)
         self._thread.start()
+
+    def _look_for_what_is_gone(self) -> None:
+        """A store that vanished is filled again from the spool, which has no more than it still keeps."""
+        retired = read_retired(self._spool.directory)
+        if retired is None or database_path(self._config.store).exists():
+            return
+        message = (
+            f"The store `{database_path(self._config.store)}` is gone. What the spool keeps is loaded into a new one; "
+            f"requests received from {moment(retired.from_ns)} to {moment(retired.until_ns)} were in the old one alone."
+        )
+        self._status.fail(message)
+        log.error("%s", message)
 
     def notify(self, items: int, size: int) -> None:
         """Told of every request that was spooled: spans or log records in it [count], and its size [bytes]."""
@@ -75,9 +95,12 @@ class Loader:
             self._wake.set()
 
     def waiting_bytes(self) -> int:
-        """Size of what is in the spool and not yet in the store [bytes]."""
-        pieces = waiting(self._spool.directory, loaded=self._loaded, synced=self._spool.synced())
-        return sum(end - start for _, start, end in pieces)
+        """Size of what is in the spool and not yet in the store [bytes].
+
+        Raises:
+            OSError: the spool cannot be looked at.
+        """
+        return sum(end - start for _, start, end in self._waiting_now())
 
     def drain(self, timeout_s: float) -> None:
         """Returns once everything that was synced before the call is in the store and derived.
@@ -85,18 +108,25 @@ class Loader:
         Raises:
             DrainTimeout: the store stayed locked, or could not be written; the spool still has everything.
         """
-        target = {path.name: end for path, _, end in self._waiting_now()}
+        target = self._target()
         deadline = time.monotonic() + timeout_s
         while not self._is_settled or any(self._loaded.get(name, 0) < end for name, end in target.items()):
             problem = self._try(load=True, derive=True)
-            if problem is None:
-                continue
-            if time.monotonic() > deadline:
+            if time.monotonic() > deadline and not self._is_settled:
+                left = sum(max(0, end - self._loaded.get(name, 0)) for name, end in target.items())
                 raise DrainTimeout(
-                    f"{self.waiting_bytes()} bytes still wait in `{self._spool.directory}`: {problem}\n"
+                    f"{left} bytes of the spool still wait to be loaded, and {self._pending} traces to "
+                    f"be derived, in `{self._config.store}`: {problem or 'the time was too short'}\n"
                     "  Nothing is lost: the collector goes on with them as soon as it can, or when it is started again."
                 ) from problem
-            time.sleep(PAUSE_S)
+            if problem is not None:
+                time.sleep(PAUSE_S)
+
+    def _target(self) -> dict[str, int]:
+        try:
+            return {path.name: end for path, _, end in self._waiting_now()}
+        except OSError as error:
+            raise DrainTimeout(f"The spool `{self._spool.directory}` cannot be read: {error.strerror}.") from error
 
     def stop(self) -> None:
         """Ends the thread; a window under way is finished."""
@@ -108,12 +138,13 @@ class Loader:
     def _run(self) -> None:
         next_derive = 0.0
         while not self._stopping.is_set():
-            problem = self._try(load=True, derive=False) if self._waiting_now() else None
+            problem = self._try(load=True, derive=False) if self._has_waiting() else None
             # The pauses are for readers, who would otherwise find the store locked for as long as spans pour in.
             self._stopping.wait(PAUSE_S)
             if not self._is_settled and time.monotonic() >= next_derive and not self._stopping.is_set():
                 problem = self._try(load=False, derive=True) or problem
-                next_derive = time.monotonic() + self._config.limits.derive_interval_s
+                # What a window had no time for goes on in the next one.
+                next_derive = time.monotonic() + (0.0 if self._pending else self._config.limits.derive_interval_s)
                 self._stopping.wait(PAUSE_S)
             self._report()
             if problem is not None or self._waiting_items < self._config.limits.load_spans:
@@ -126,8 +157,17 @@ class Loader:
         self._wake.clear()
 
     def _report(self) -> None:
-        self._status.set(waiting_bytes=self.waiting_bytes(), waiting_spans=self._waiting_items)
+        with contextlib.suppress(OSError):
+            self._status.set(waiting_bytes=self.waiting_bytes())
+        self._status.set(waiting_spans=self._waiting_items)
         self._status.write()
+
+    def _has_waiting(self) -> bool:
+        try:
+            return bool(self._waiting_now())
+        except OSError:
+            # The attempt to load it says what is wrong.
+            return True
 
     def _waiting_now(self) -> list[tuple[Path, int, int]]:
         return list(waiting(self._spool.directory, loaded=self._loaded, synced=self._spool.synced()))
@@ -155,8 +195,10 @@ class Loader:
             started = time.monotonic()
             is_complete = not load or self._load_waiting(store, synced)
             if derive and is_complete:
-                store.derive()
-                is_derived = True
+                # In small rounds: memory and the time that readers wait are bounded by them.
+                store.derive(round_spans=DERIVE_SPANS, until=started + DERIVE_WINDOW_S)
+                self._pending = store.pending_traces()
+                is_derived = self._pending == 0
             store.checkpoint()
         self._covered = dict(self._loaded)
         self._note(time.monotonic() - started, is_derived=is_derived)
@@ -191,7 +233,8 @@ class Loader:
             self._is_settled = False
             self._status.add(stored_spans=self._load(store, piece))
             self._loaded[piece.segment] = piece.end_offset
-            self._underived_ns.extend(record.received_ns for record in piece.records)
+            for record in piece.records:
+                self._oldest_underived_ns = min(record.received_ns, self._oldest_underived_ns or record.received_ns)
         self._failures = 0
         return is_complete
 
@@ -200,14 +243,13 @@ class Loader:
         facts = {"last_load_at": now(), "last_load_s": round(held_s, 3), "held_s_max": round(self._longest_hold_s, 3)}
         self._status.set(**facts)
         self._status.add(loads=1)
-        if not is_derived:
-            return
-        self._is_settled = True
-        if self._underived_ns:
-            lag_s = round((time.time_ns() - min(self._underived_ns)) / 1e9, 3)
+        if self._oldest_underived_ns is not None:
+            lag_s = round(max(0, time.time_ns() - self._oldest_underived_ns) / 1e9, 3)
             self._longest_lag_s = max(self._longest_lag_s, lag_s)
-            self._underived_ns = []
             self._status.set(lag_s=lag_s, lag_s_max=self._longest_lag_s)
+        if is_derived:
+            self._is_settled = True
+            self._oldest_underived_ns = None
 
     def _load(self, store: Store, piece: Slice) -> int:
         """One slice in one transaction; the number of spans that were new."""
@@ -244,19 +286,23 @@ class Loader:
             if path.name != live and self._covered.get(path.name, 0) >= synced.get(path.name, found.st_size):
                 kept.append((path, found))
         total = sum(found.st_size for _, found in kept)
-        has_deleted = False
+        leaving = []
+        # A clock that is set forward while the collector runs makes no segment old.
+        now_s = self._started_s + time.monotonic()
         for path, found in kept:
-            if total <= self._config.limits.keep_bytes and time.time() - found.st_mtime <= self._config.limits.keep_s:
+            if total <= self._config.limits.keep_bytes and now_s - found.st_mtime <= self._config.limits.keep_s:
                 break
-            path.unlink()
+            leaving.append((path, found))
             total -= found.st_size
-            has_deleted = True
-        if has_deleted:
+        if leaving:
+            note_retired(directory, leaving)
+            for path, _ in leaving:
+                path.unlink()
             sync_directory(directory)
         self._status.set(kept_bytes=total)
 
     def _set_gap_aside(self, segment: str, gap: Gap) -> None:
-        copy = self._copy(segment, gap.start_offset, gap.end_offset, gap.content)
+        copy = self._copy(segment, gap.start_offset, gap.end_offset, gap.content, is_torn=gap.is_torn_tail)
         if gap.is_torn_tail:
             self._status.add(torn_tails=1)
             log.warning(
@@ -281,11 +327,11 @@ class Loader:
             segment, reason, copy,
         )  # fmt: skip
 
-    def _copy(self, segment: str, start: int, end: int, content: bytes) -> Path:
+    def _copy(self, segment: str, start: int, end: int, content: bytes, *, is_torn: bool = False) -> Path:
         """Keeps bytes that could not be loaded; the same bytes again are the same file."""
         folder = self._spool.directory / QUARANTINE
         folder.mkdir(mode=0o700, exist_ok=True)
-        path = folder / f"{segment}.{start}-{end}"
+        path = folder / f"{segment}.{start}-{end}{TORN_SUFFIX if is_torn else ''}"
         with path.open("wb") as file:
             os.fchmod(file.fileno(), 0o600)
             file.write(content)

@@ -72,8 +72,8 @@ class Gap:
     Attributes:
         start_offset: first byte that could not be read.
         end_offset: where reading goes on, or the end of what was to be read.
-        is_torn_tail: the segment simply stops in the middle of a record, as it does when a collector is killed while
-            writing. Such a record was never acknowledged. Anything else is damage.
+        is_torn_tail: the segment stops in the middle of a record, as it does when a collector is killed while writing.
+            Such a record was never acknowledged. Anything else is damage, a whole record with a wrong header included.
         reason: what is wrong with the first bad record.
         content: the bytes themselves.
     """
@@ -108,8 +108,11 @@ def read_segment(path: Path, *, start: int = 0, end: int | None = None) -> Itera
             rest = file.read(min(limit, size) - position)
             skipped = _distance_to_next_record(rest)
             stop = limit if skipped is None else position + skipped
+            content = rest if skipped is None else rest[:skipped]
+            if found.is_incomplete and _is_whole_but_for_its_header(content):
+                found = _Unreadable("the record's header is damaged", is_incomplete=False)
             is_torn = skipped is None and end is None and found.is_incomplete
-            yield Gap(position, stop, is_torn, found.reason, rest if skipped is None else rest[:skipped])
+            yield Gap(position, stop, is_torn, found.reason, content)
             position = stop
 
 
@@ -140,6 +143,18 @@ def _read_record(header: bytes, position: int, limit: int, read: Callable[[int],
     except ValueError:
         return _Unreadable(f"signal {signal} in encoding {encoding} is not known", is_incomplete=False)
     return SpoolRecord(*kinds, received_ns, payload, position + HEADER_BYTES + length)
+
+
+def _is_whole_but_for_its_header(content: bytes) -> bool:
+    """Whether bytes are one record whose mark or length has changed: its checksum tells what they were."""
+    if len(content) < HEADER_BYTES:
+        return False
+    header, payload = content[:HEADER_BYTES], content[HEADER_BYTES:]
+    start, end = header[: _BEFORE_CRC.size], header[-_AFTER_CRC.size :]
+    (crc,) = _CRC.unpack(header[_BEFORE_CRC.size : -_AFTER_CRC.size])
+    _, version, signal, encoding, zero, _ = _BEFORE_CRC.unpack(start)
+    as_written = _BEFORE_CRC.pack(MAGIC, version, signal, encoding, zero, len(payload))
+    return bool(crc == _checksum(as_written, end, payload))
 
 
 def _distance_to_next_record(content: bytes) -> int | None:

@@ -19,12 +19,13 @@ from types import TracebackType
 from typing import Self
 
 from spanscore.collector.records import SpoolRecord
-from spanscore.errors import CollectorRunning, SpoolUnavailable
+from spanscore.errors import CollectorRunning, SpoolUnavailable, StoreError
 from spanscore.store.directory import make_directory, sync_directory
 
 SEGMENT_BYTES = 16 << 20
 BATCH_REQUESTS = 256
 QUARANTINE = "quarantine"
+TORN_SUFFIX = ".torn"
 _SEGMENT_NAME = re.compile(r"\d{20}-[0-9a-f]{8}\.spool")
 
 log = logging.getLogger(__name__)
@@ -52,6 +53,7 @@ class Spool:
         self._segment: _Segment | None = None
         self._synced: dict[str, int] = {}
         self._lock_fd = _take(directory)
+        # Names only ever grow, also after a clock that was set back: the order of the names is that of the records.
         earlier = segment_paths(directory)
         self._last_stamp = int(earlier[-1].name[:20]) if earlier else 0
 
@@ -193,6 +195,12 @@ class _Segment:
             os.close(self._fd)
 
 
+def damaged_stretches(directory: Path) -> list[Path]:
+    """Copies of what was acknowledged and could not be loaded from a spool, until someone deletes them."""
+    folder = directory / QUARANTINE
+    return sorted(path for path in folder.iterdir() if path.suffix != TORN_SUFFIX) if folder.is_dir() else []
+
+
 def segment_paths(directory: Path) -> list[Path]:
     """The segments of a spool, oldest first."""
     return sorted(path for path in directory.iterdir() if _SEGMENT_NAME.fullmatch(path.name))
@@ -201,16 +209,29 @@ def segment_paths(directory: Path) -> list[Path]:
 def _take(directory: Path) -> int:
     """The descriptor that holds the directory's lock; the kernel lets go of it however the process ends."""
     make_directory(directory)
-    sync_directory(directory.parent)
-    fd = os.open(directory / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        sync_directory(directory.parent)
+        fd = os.open(directory / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise _unusable(directory, error) from error
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, str(os.getpid()).encode(), 0)
+    except BlockingIOError:
         holder = os.pread(fd, 32, 0).decode("ascii", "replace").strip() or "unknown"
         os.close(fd)
         raise CollectorRunning(
             f"Another collector (PID {holder}) is using `{directory.parent}`. Stop it, or name another --store."
         ) from None
-    os.ftruncate(fd, 0)
-    os.pwrite(fd, str(os.getpid()).encode(), 0)
+    except OSError as error:
+        os.close(fd)
+        raise _unusable(directory, error) from error
     return fd
+
+
+def _unusable(directory: Path, error: OSError) -> StoreError:
+    return StoreError(
+        f"The spool `{directory}` cannot be used: {error.strerror}.\n"
+        "  Check its owner, its mode and the free space, or name another --store."
+    )

@@ -41,6 +41,7 @@ class CollectorStatus:
         self._damage: list[dict[str, Any]] = []
         self._facts: dict[str, Any] = {
             "pid": os.getpid(),
+            "process_started": _process_start(os.getpid()),
             "version": __version__,
             "started_at": now(),
             "grpc": None,
@@ -135,13 +136,32 @@ def read_status(store: Path) -> dict[str, Any] | None:
         document: dict[str, Any] = json.loads((store / STATUS_FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    document["is_running"] = bool(document.get("is_accepting")) and _is_alive(int(document["pid"]))
+    pid = int(document["pid"])
+    # Process ids come again: another process with the id of a collector that was killed began at another time.
+    is_same = _process_start(pid) == document.get("process_started", _process_start(pid))
+    document["is_running"] = bool(document.get("is_accepting")) and _is_alive(pid) and is_same
     return document
 
 
 def now() -> str:
     """The present time, UTC, ISO 8601."""
-    return dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")
+    return moment(time.time_ns())
+
+
+def moment(ns: int) -> str:
+    """A time [ns since 1970] as UTC, ISO 8601."""
+    return dt.datetime.fromtimestamp(ns // 1_000_000 / 1000, dt.UTC).isoformat(timespec="milliseconds")
+
+
+def _process_start(pid: int) -> int | None:
+    """When a process began [clock ticks since the machine did]; None where there is no such process, or no telling."""
+    try:
+        # The name of the program stands in parentheses, and may hold any character.
+        return int(
+            Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[19]
+        )
+    except (OSError, ValueError, IndexError):
+        return None
 
 
 def _is_alive(pid: int) -> bool:

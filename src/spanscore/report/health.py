@@ -50,6 +50,30 @@ def print_health(document: dict[str, Any], form: str) -> None:
         out.print(Text("The store is in order.", style="green"))
 
 
+def print_repair(document: dict[str, Any], form: str) -> None:
+    """Print what a repair did as `text` or `json` on standard output."""
+    if form == "json":
+        print_json(document)
+        return
+    out = console()
+    _line(out, "store", document["store"])
+    if document["damage"] is None:
+        out.print(Text("Every row can be read. Nothing was changed.", style="green"))
+        return
+    _line(out, "damage", document["damage"])
+    _line(out, "old files", document["moved_to"] or "there were none")
+    _line(out, "from the spool", f"{figures.count(document['from_spool'])} spans and log records")
+    if document["salvaged"]:
+        out.print()
+        columns = [named("table"), counted("rows"), counted("copied"), counted("unreadable")]
+        out.print(grid(document["salvaged"], columns))
+    out.print()
+    for note in document["notes"]:
+        out.print(Text("! ", style="bold yellow").append_text(plain(note)), soft_wrap=True)
+    if not document["notes"]:
+        out.print(Text("Everything is in the new store.", style="green"))
+
+
 def _line(out: Console, label: str, value: str | None) -> None:
     out.print(Text(f"{label:<14}", style="bold").append_text(plain(value)), soft_wrap=True)
 

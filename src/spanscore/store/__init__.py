@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from spanscore.store.counts import LoadCounts, ManifestRow, SignalCounts
     from spanscore.store.query import run_arrow_query, run_query
     from spanscore.store.result import ArrowResult, Column, QueryResult
+    from spanscore.store.salvage import SalvagedTable, salvage_rows, unreadable
     from spanscore.store.session import ReadSession, read_session, require_store
     from spanscore.store.store import Store
 
@@ -21,6 +22,7 @@ __all__ = [
     "ManifestRow",
     "QueryResult",
     "ReadSession",
+    "SalvagedTable",
     "SignalCounts",
     "Store",
     "database_path",
@@ -28,6 +30,8 @@ __all__ = [
     "require_store",
     "run_arrow_query",
     "run_query",
+    "salvage_rows",
+    "unreadable",
 ]
 
 _HOMES = {
@@ -35,6 +39,7 @@ _HOMES = {
     "counts": ("LoadCounts", "ManifestRow", "SignalCounts"),
     "query": ("run_arrow_query", "run_query"),
     "result": ("ArrowResult", "Column", "QueryResult"),
+    "salvage": ("SalvagedTable", "salvage_rows", "unreadable"),
     "session": ("ReadSession", "read_session", "require_store"),
     "store": ("Store",),
 }

@@ -278,10 +278,7 @@ def _refusal(path: Path, error: duckdb.Error, wait_s: float) -> StoreError:
         )
     if isinstance(error, duckdb.IOException) and ("Cannot open file" in text or "Permission denied" in text):
         return StoreError(f"The store `{path}` cannot be opened: {_first_line(text)}\n  Check its owner and its mode.")
-    return StoreDamaged(
-        f"DuckDB refuses the store `{path}`: {_first_line(text)}\n"
-        "  Keep a copy of the directory, then restore a backup or load the captured files into a new store."
-    )
+    return StoreDamaged(f"DuckDB refuses the store `{path}`: {_first_line(text)}\n  {_how_to_repair(path)}")
 
 
 def damage_in(error: Exception) -> StoreDamaged | None:
@@ -292,9 +289,19 @@ def damage_in(error: Exception) -> StoreDamaged | None:
     text = str(error)
     if not isinstance(error, duckdb.Error) or not any(sign in text for sign in _SIGNS_OF_DAMAGE):
         return None
-    return StoreDamaged(
-        f"The file of the store is damaged: {_first_line(text)}\n"
-        "  Keep a copy of the directory, then restore a backup or load the captured files into a new store."
+    return StoreDamaged(f"The file of the store is damaged: {_first_line(text)}\n  {_how_to_repair(_named_in(text))}")
+
+
+def _named_in(text: str) -> Path | None:
+    match = re.search(rf'"(?P<path>[^"]*{re.escape(DATABASE_NAME)})"', text)
+    return None if match is None else Path(match["path"])
+
+
+def _how_to_repair(path: Path | None) -> str:
+    directory = "" if path is None else f" --store {path.parent}"
+    return (
+        f"Make a new store of what the spool keeps and of what can still be read, with the damaged file put aside:  "
+        f"spanscore doctor --repair{directory}"
     )
 
 

@@ -10,6 +10,7 @@ same rows.
 from __future__ import annotations
 
 import csv
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack
@@ -116,6 +117,7 @@ def derive(
     *,
     workers: int | None = None,
     round_spans: int = ROUND_SPANS,
+    until: float | None = None,
 ) -> int:
     """Rebuilds the trajectory rows of the pending traces.
 
@@ -124,6 +126,7 @@ def derive(
         progress: called after each batch with the traces done and the traces there were [traces].
         workers: batches derived at a time; None = as many as DuckDB has threads.
         round_spans: how many spans to deal into batches before looking at `pending_traces` again [spans].
+        until: moment of `time.monotonic` after which no further round is begun [s]; None = go on until none is pending.
 
     Returns:
         How many traces were derived [traces].
@@ -140,6 +143,8 @@ def derive(
                 done += traces_done
                 if progress is not None:
                     progress(min(done, total), total)
+            if until is not None and time.monotonic() >= until:
+                break
     finally:
         set_threads(con, threads)
     return done

@@ -88,7 +88,7 @@ def migrate(connection: duckdb.DuckDBPyConnection, path: Path) -> list[Migration
         StoreUnrecognised: the file holds tables that are not ours; nothing is written to it.
     """
     migrations = known_migrations()
-    version = _recognised(schema_version(connection), path)
+    version = require_recognised(schema_version(connection), path)
     pending = [migration for migration in migrations if migration.version > version]
     for migration in pending:
         connection.execute("begin transaction")
@@ -112,7 +112,7 @@ def require_current(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     Raises:
         StoreOutdated, StoreTooNew, StoreUnrecognised: it has another one.
     """
-    version = _recognised(schema_version(connection), path)
+    version = require_recognised(schema_version(connection), path)
     newest = known_migrations()[-1].version
     if version < newest:
         raise StoreOutdated(
@@ -121,7 +121,7 @@ def require_current(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
         )
 
 
-def _recognised(version: int | None, path: Path) -> int:
+def require_recognised(version: int | None, path: Path) -> int:
     newest = known_migrations()[-1].version
     if version is None:
         raise StoreUnrecognised(

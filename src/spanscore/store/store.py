@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Self
 
 import duckdb
@@ -117,20 +118,34 @@ class Store:
             "delete from spool_manifest where segment in (select unnest($1::varchar[]))", [segments]
         )
 
-    def derive(self, progress: Callable[[int, int], None] | None = None) -> int:
+    def derive(
+        self,
+        progress: Callable[[int, int], None] | None = None,
+        *,
+        round_spans: int | None = None,
+        until: float | None = None,
+    ) -> int:
         """Rebuilds the trajectory of every trace that got rows since it was last built, and returns how many.
 
         Args:
             progress: told (traces done, traces in all) as it goes.
+            round_spans: about how many spans to take up at a time [spans]; None = as many as make it quickest.
+            until: moment of `time.monotonic` after which nothing further is begun [s]: the rest stays pending.
         """
         from spanscore.store import derive
         from spanscore.store.archive import stale
 
         waiting = stale.count_stale(self.connection)
-        if not waiting:
-            return derive.derive(self.connection, progress)
-        done = derive.derive(self.connection, stale.more(progress, waiting))
-        return done + stale.derive_stale(self.connection, stale.after(progress, done))
+        told = stale.more(progress, waiting) if waiting else progress
+        done = derive.derive(self.connection, told, round_spans=round_spans or derive.ROUND_SPANS, until=until)
+        if waiting and (until is None or time.monotonic() < until):
+            done += stale.derive_stale(self.connection, stale.after(progress, done))
+        return done
+
+    def pending_traces(self) -> int:
+        """How many traces have rows that the trajectory does not know yet."""
+        ((n,),) = self.connection.execute("select count(*) from pending_traces").fetchall()
+        return int(n)
 
     def deriving_beside(self) -> DerivingBeside:
         """What derives the first traces while later ones are loaded, where there is a processor for it."""

@@ -1,0 +1,205 @@
+"""A new store in place of a damaged one: out of what the spool keeps, and of what can still be read of the old file."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from spanscore.store import SalvagedTable, Store
+
+SCHEMA_VERSION = "1.0"
+_WORKSHOP = ".repair"
+_SOURCE = "otlp"
+
+
+def repair_store(directory: Path, *, on_traces: Callable[[int, int], None] | None = None) -> dict[str, Any]:
+    """Repairs the store in `directory` where it is damaged; the JSON document of `spanscore doctor --repair`.
+
+    Every row is read first: a store without damage is left as it is. A damaged log is put aside when the file without
+    it is whole, as what it held is still in the spool. Otherwise a new store is made beside the old one, and takes its
+    place once it is complete. Damaged files are moved into a folder and never deleted.
+
+    Args:
+        directory: of the store.
+        on_traces: told (traces done, traces in all) while the trajectory is derived.
+
+    Raises:
+        StoreMissing: there is neither a store nor a spool.
+        CollectorRunning, StoreLocked: something works with the store.
+        StoreTooNew, StoreUnrecognised: the file is newer, or something else than a spanscore store; it is left alone.
+    """
+    from spanscore.collector.spool import Spool
+    from spanscore.errors import StoreMissing
+    from spanscore.store import database_path, unreadable
+
+    path = database_path(directory)
+    spool = directory / "spool"
+    if not path.exists() and not spool.is_dir():
+        raise StoreMissing(
+            f"There is neither a store nor a spool in `{directory}`.\n  Name its directory with --store."
+        )
+    with Spool(spool):
+        problem = unreadable(path) if path.exists() else "the file is missing"
+        if problem is None:
+            return {"schema_version": SCHEMA_VERSION, "store": str(directory), "damage": None, "notes": []}
+        aside = directory / f"damaged-{dt.datetime.now(dt.UTC):%Y%m%dT%H%M%S.%fZ}"
+        if _is_only_the_log(path, aside):
+            return _document(directory, problem, aside, None, 0, _notes_on_log(directory))
+        return _replace(directory, path, problem, aside, on_traces)
+
+
+def _log_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}.wal")
+
+
+def _is_only_the_log(path: Path, aside: Path) -> bool:
+    """Puts the log aside, and back again when the file is damaged without it too."""
+    from spanscore.store import unreadable
+
+    log = _log_of(path)
+    if not path.exists() or not log.exists():
+        return False
+    aside.mkdir(mode=0o700)
+    log.rename(aside / log.name)
+    if unreadable(path) is None:
+        _sync(path.parent)
+        return True
+    (aside / log.name).rename(log)
+    aside.rmdir()
+    return False
+
+
+def _replace(
+    directory: Path, path: Path, problem: str, aside: Path, on_traces: Callable[[int, int], None] | None
+) -> dict[str, Any]:
+    from spanscore.store import Store, database_path, salvage_rows
+
+    workshop = directory / _WORKSHOP
+    shutil.rmtree(workshop, ignore_errors=True)
+    with Store.open(workshop) as store:
+        from_spool, unusable = _load_spool(store, directory / "spool")
+        salvaged = salvage_rows(store, path) if path.exists() else None
+        has_archive = any(table.name == "archived_traces" and table.copied for table in salvaged or [])
+        store.derive(on_traces)
+        store.checkpoint()
+    # The old files have a second name before the first one goes: whenever this is cut short, nothing is lost.
+    aside.mkdir(mode=0o700)
+    for old in (path, _log_of(path)):
+        if old.exists():
+            os.link(old, aside / old.name)
+    _sync(aside)
+    _log_of(path).unlink(missing_ok=True)
+    database_path(workshop).replace(path)
+    _sync(directory)
+    shutil.rmtree(workshop, ignore_errors=True)
+    if has_archive:
+        # Spans that came after their trace was archived: the archive can be read now, and brings the trace back.
+        with Store.open(directory) as store:
+            _load_spool(store, directory / "spool")
+            store.derive(on_traces)
+    if not any(aside.iterdir()):
+        aside.rmdir()
+    notes = _notes(directory, salvaged, unusable)
+    if aside.exists():
+        notes.append(
+            f"The old files are in `{aside}`, with all they hold; `purge` does not reach them. Delete the folder once "
+            "nothing in it is needed."
+        )
+    return _document(directory, problem, aside if aside.exists() else None, salvaged, from_spool, notes)
+
+
+def _load_spool(store: Store, spool: Path) -> tuple[int, int]:
+    """Loads all segments: spans and log records that were new, and bytes that could not be used."""
+    from spanscore.collector.slices import decode_records, read_slices
+    from spanscore.store import ManifestRow
+
+    stored = unusable = 0
+    for piece in read_slices(spool, loaded={}, synced={}):
+        tables, undecodable = decode_records(piece.records)
+        manifest = ManifestRow(piece.segment, piece.end_offset, len(piece.records))
+        counts = store.load(tables, source=_SOURCE, manifest=manifest)
+        stored += counts.spans.stored + counts.log_records.stored
+        unusable += sum(len(gap.content) for gap in piece.gaps if not gap.is_torn_tail)
+        unusable += sum(len(item.record.payload) for item in undecodable)
+    return stored, unusable
+
+
+def _document(
+    directory: Path,
+    problem: str,
+    aside: Path | None,
+    salvaged: list[SalvagedTable] | None,
+    from_spool: int,
+    notes: list[str],
+) -> dict[str, Any]:
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "store": str(directory),
+        "damage": problem,
+        "moved_to": None if aside is None else str(aside),
+        "from_spool": from_spool,
+        "salvaged": [
+            {"table": table.name, "rows": table.rows, "copied": table.copied, "unreadable": table.unreadable}
+            for table in salvaged or []
+            if table.rows != 0
+        ],
+        "notes": notes,
+    }
+
+
+def _notes_on_log(directory: Path) -> list[str]:
+    return [
+        "Only the log was damaged; the file without it is whole.",
+        f"What the collector had in it is loaded again from the spool:  spanscore collect --store {directory}",
+        "What `ingest`, `evaluate` or `bench` wrote last may have been in the log alone: run them again.",
+    ]
+
+
+def _notes(directory: Path, salvaged: list[SalvagedTable] | None, unusable: int) -> list[str]:
+    """What cannot be there, and what to do about it."""
+    from spanscore.collector.retired import read_retired
+    from spanscore.collector.spool import segment_paths
+    from spanscore.collector.status import moment
+
+    notes = []
+    spool = directory / "spool"
+    kept = segment_paths(spool)
+    kept_from = int(kept[0].name[:20]) if kept else None
+    since = "nothing" if kept_from is None else f"what was received since {moment(kept_from)}"
+    if salvaged is None:
+        retired = read_retired(spool)
+        if retired is not None:
+            notes.append(
+                f"Spans received from {moment(retired.from_ns)} to {moment(retired.until_ns)} cannot be there, unless "
+                f"the spool still has them: it keeps {since}."
+            )
+        notes.append(
+            "Nothing could be read of the old file: captured files have to be ingested again, and scores, experiments, "
+            "cases and evaluation results have to be made again."
+        )
+    for table in salvaged or []:
+        if table.rows is None:
+            notes.append(f"Nothing of the table `{table.name}` could be read.")
+        elif table.unreadable:
+            when = "at times that cannot be read"
+            if table.received is not None:
+                first, last = (f"{at:%Y-%m-%dT%H:%M:%S}Z" for at in table.received)
+                when = f"received from {first} to {last}"
+            notes.append(
+                f"Up to {table.unreadable} rows of `{table.name}` could not be read, {when}; the spool had {since}."
+            )
+    if unusable:
+        notes.append(f"{unusable} bytes of the spool could not be used.")
+    return notes
+
+
+def _sync(directory: Path) -> None:
+    from spanscore.store.directory import sync_directory
+
+    sync_directory(directory)
