@@ -118,7 +118,7 @@ def test_a_store_that_was_cut_off_is_told_without_a_traceback(store, tmp_path):
 
     assert ended.code == 3
     assert "damaged" in ended.err
-    assert "backup" in ended.err
+    assert "doctor --repair" in ended.err
     assert "Traceback" not in ended.err
 
 

@@ -34,26 +34,47 @@ where not list_has_any(coalesce(later.asked, []), later.answered)
 group by later.trace_id;
 
 -- A second instrumentation of the client that lost the context writes the same call as a trace of its own, within the time of the
--- first one's. An id that many traces give, as a mock model server's constant does, says nothing; by it all of them would be one run.
-create or replace temp table shared_responses as
-select response_id
+-- first one's. Calls of the same id are looked for an hour around this round's: no call takes longer.
+create or replace temp table alike_calls as
+with round_calls as (
+    select response_id, started_at
+    from llm_calls
+    where trace_id in (select trace_id from round_traces) and response_id is not null
+)
+select
+    trace_id,
+    run_id,
+    response_id,
+    trace_id in (select trace_id from round_traces) as is_of_round,
+    epoch_ns(started_at) as start_ns,
+    epoch_ns(started_at) + (duration_s * 1e9)::bigint as end_ns,
+    epoch_ns(started_at) // 60000000000 as minute
 from llm_calls
-where response_id in (select response_id from llm_calls where trace_id in (select trace_id from round_traces))
-group by response_id
-having count(distinct trace_id) between 2 and 4;
+where started_at >= (select min(started_at) from round_calls) - interval 1 hour
+    and started_at <= (select max(started_at) from round_calls) + interval 1 hour
+    and response_id in (select response_id from round_calls);
+
+-- An id that many traces of one minute give, as the constant of a mock model server, says nothing: by it all would be one run.
+delete from alike_calls
+where (response_id, minute) in (
+    select (response_id, minute) from alike_calls group by response_id, minute having count(distinct trace_id) > 50
+);
 
 insert into found_edges
 select distinct inner_call.trace_id, outer_call.trace_id, 'same_call'
-from llm_calls as inner_call
-inner join llm_calls as outer_call
+from alike_calls as inner_call
+inner join (
+    -- An inner call begins in the hour in which the outer one does, or in the next.
+    select *, unnest([minute // 60, minute // 60 + 1]) as hour
+    from alike_calls
+) as outer_call
     on outer_call.response_id = inner_call.response_id
+    and outer_call.hour = inner_call.minute // 60
     and outer_call.trace_id <> inner_call.trace_id
-    and outer_call.started_at <= inner_call.started_at
-    and epoch_ns(outer_call.started_at) + outer_call.duration_s * 1e9 >= epoch_ns(inner_call.started_at) + inner_call.duration_s * 1e9
-where inner_call.response_id in (select response_id from shared_responses)
-    and outer_call.response_id in (select response_id from shared_responses)
-    and inner_call.run_id in (select run_id from runs where agent_invocations = 0)
-    and (inner_call.trace_id in (select trace_id from round_traces) or outer_call.trace_id in (select trace_id from round_traces));
+    and outer_call.start_ns <= inner_call.start_ns
+    and outer_call.end_ns >= inner_call.end_ns
+where inner_call.run_id in (select run_id from runs where agent_invocations = 0)
+    and (inner_call.is_of_round or outer_call.is_of_round);
 
 create or replace temp table new_edges as
 select trace_id, other_trace_id, reason from found_edges

@@ -42,6 +42,11 @@ def print_report(report: Report, form: str, *, as_line: bool) -> None:
     out.print(_summary(report), soft_wrap=True)
     if report.judgements:
         out.print(grid([{"one": one} for one in report.judgements], _COLUMNS, width=out.width))
+        for one in report.judgements:
+            # Below the table, where a narrow terminal cuts nothing off.
+            if one.verdict is not Verdict.OK:
+                name = one.rule.name if one.series is None else f"{one.rule.name} of {one.series}"
+                out.print(plain(f"{name}: {one.reason}.", _STYLES[one.verdict]), soft_wrap=True)
     notes = error_console()
     for evaluator, error in sorted(report.scored.errors.items()):
         notes.print(plain(f"! {evaluator} failed: {error}", "red", keep_lines=True), soft_wrap=True)
@@ -137,12 +142,11 @@ def _interval(judgement: Judgement) -> object:
 
 
 _COLUMNS = (
-    Column("alert", lambda row: row["one"].rule.name, style="cyan"),
+    Column("alert", lambda row: row["one"].rule.name, style="cyan", flexible=True),
     Column("series", lambda row: row["one"].series or "all"),
     Column("state", lambda row: plain(str(row["one"].verdict), _STYLES[row["one"].verdict])),
     Column("metric", lambda row: row["one"].rule.metric),
     Column("value", lambda row: _value(row["one"]), right=True),
     Column("95% interval", lambda row: _interval(row["one"]), right=True),
     Column("n", lambda row: figures.count(row["one"].n), right=True),
-    Column("why", lambda row: row["one"].reason, flexible=True),
 )
