@@ -143,8 +143,8 @@ def run(
         server.terminate()
         if server.wait(STOP_TIMEOUT_S) != 0:
             raise RuntimeError(f"the collector ended with exit code {server.returncode}")
-        _finish(store)
         status = read_status(store) or {}
+        _finish(store)
         balance = reconcile(store, {int(series): set(numbers) for series, numbers in sent["acked"].items()})
         size = sum(path.stat().st_size for path in store.glob("spanscore.duckdb*"))
     if series is not None:
@@ -169,7 +169,7 @@ def run(
         read_failures=len(watch.read_failures),
         read_p99_s=_nearest_rank(watch.read_s, 0.99),
         scorings=len(watch.scores),
-        scoring_failures=sum(score["exit_code"] not in (0, 1) for score in watch.scores),
+        scoring_failures=sum(score["exit_code"] != 0 for score in watch.scores),
         scoring_max_s=_nearest_rank([score["seconds"] for score in watch.scores], 1.0),
         bytes_per_span=round(size / max(1, balance.stored), 1),
         last_error=status["last_error"],
