@@ -19,6 +19,7 @@ from benchmarks.kill import SENDERS, Client, Server
 from benchmarks.posting import grpc_poster
 from benchmarks.reconcile import reconcile
 from spanscore.collector import Collector, read_status
+from spanscore.collector.loader import Loader
 from spanscore.collector.records import HEADER_BYTES
 from spanscore.collector.spool import segment_paths
 from spanscore.store import read_session
@@ -163,6 +164,19 @@ def fill(store: Path, make: Callable[..., Any], n: int = 3) -> Path:
             spool.append(SpoolRecord(Signal.TRACES, Encoding.PROTOBUF, time.time_ns(), payload))
     (path,) = segment_paths(store / "spool")
     return path
+
+
+def test_a_collector_says_from_its_start_what_waits(
+    tmp_path: Path, traces: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = fill(tmp_path / "store", traces)
+    with monkeypatch.context() as patched:
+        patched.setattr(Loader, "_run", lambda _: None)
+        with Collector(tmp_path / "store", grpc=None):
+            status = read_status(tmp_path / "store")
+
+    assert status is not None
+    assert status["waiting_bytes"] == path.stat().st_size
 
 
 def numbers(collector: Collector, stored: Callable[..., list[tuple[Any, ...]]]) -> list[int]:

@@ -116,6 +116,8 @@ class Collector:
         for receiver in self._receivers:
             receiver.start()
         self._status.set(grpc=self.grpc_address, http=self.http_address, is_accepting=True)
+        with contextlib.suppress(OSError):
+            self._status.set(waiting_bytes=self._loader.waiting_bytes())
         self._status.write(at_once=True)
 
     def drain(self, timeout_s: float = DRAIN_TIMEOUT_S) -> None:
