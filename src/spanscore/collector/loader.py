@@ -138,16 +138,19 @@ class Loader:
     def _run(self) -> None:
         next_derive = 0.0
         while not self._stopping.is_set():
-            problem = self._try(load=True, derive=False) if self._has_waiting() else None
-            # The pauses are for readers, who would otherwise find the store locked for as long as spans pour in.
+            # One window for both: opening the store, and above all the checkpoint at its end, cost alike for much and
+            # for little. What a window had no time for goes on in the next one.
+            derive = self._pending > 0 or time.monotonic() >= next_derive
+            problem = None
+            if self._has_waiting() or (derive and not self._is_settled):
+                problem = self._try(load=True, derive=derive)
+                if derive and not self._pending:
+                    next_derive = time.monotonic() + self._config.limits.derive_interval_s
+            # The pause is for readers, who would otherwise find the store locked for as long as spans pour in.
             self._stopping.wait(PAUSE_S)
-            if not self._is_settled and time.monotonic() >= next_derive and not self._stopping.is_set():
-                problem = self._try(load=False, derive=True) or problem
-                # What a window had no time for goes on in the next one.
-                next_derive = time.monotonic() + (0.0 if self._pending else self._config.limits.derive_interval_s)
-                self._stopping.wait(PAUSE_S)
             self._report()
-            if problem is not None or self._waiting_items < self._config.limits.load_spans:
+            is_behind = self._pending > 0 or self._waiting_items >= self._config.limits.load_spans
+            if problem is not None or not is_behind:
                 self._wait(self._config.limits.load_interval_s - PAUSE_S)
 
     def _wait(self, seconds: float) -> None:
