@@ -52,6 +52,7 @@ def test_kill_9_many_times() -> None:
     assert (outcome["kills"], outcome["lost"], outcome["doubled"], outcome["complaints"]) == (20, 0, 0, {})
 
 
+@pytest.mark.slow
 def test_the_check_sees_the_loss_of_acknowledging_before_writing() -> None:
     assert kill_again_and_again(policy="ack-before-write", kills=2, seconds=4, seed=3)["lost"] > 0
 

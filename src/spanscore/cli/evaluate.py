@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from spanscore.cli.options import DEFAULT_STORE, StoreOption
+from spanscore.cli.options import DEFAULT_STORE, ExperimentOption, ServiceOption, SinceOption, StoreOption, UntilOption
 from spanscore.cli.traces import Source
 
 EXIT_NOT_EVALUATED = 3
@@ -52,18 +52,11 @@ def evaluate(
             help="Runs of this suite: a file, whose cases are stored first, or the name of a suite stored before.",
         ),
     ] = None,
-    experiment: Annotated[str | None, typer.Option(metavar="ID", help="Runs of this experiment.")] = None,
-    since: Annotated[
-        str | None,
-        typer.Option(
-            metavar="AGE|TIME", help="Runs that began within an age (90m, 24h, 7d) or since a UTC date or time."
-        ),
-    ] = None,
-    until: Annotated[
-        str | None, typer.Option(metavar="AGE|TIME", help="Runs that began before that age, UTC date or time.")
-    ] = None,
+    experiment: ExperimentOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
     source: Annotated[Source | None, typer.Option(help="Benchmark runs carry a case id.")] = None,
-    service: Annotated[str | None, typer.Option(metavar="NAME", help="Runs of this service.")] = None,
+    service: ServiceOption = None,
     run: Annotated[
         list[str] | None,
         typer.Option(metavar="ID", help="This run; the beginning of its id is enough. May be repeated."),

@@ -6,7 +6,15 @@ from typing import Annotated
 
 import typer
 
-from spanscore.cli.options import DEFAULT_STORE, Output, OutputOption, StoreOption
+from spanscore.cli.options import (
+    DEFAULT_STORE,
+    ExperimentOption,
+    Output,
+    OutputOption,
+    SinceOption,
+    StoreOption,
+    UntilOption,
+)
 from spanscore.cli.traces import Source
 from spanscore.errors import UsageError
 
@@ -19,17 +27,10 @@ def export(
     parquet: Annotated[
         Path | None, typer.Option(metavar="DIR", help="A folder, for a Parquet file of each table instead.")
     ] = None,
-    since: Annotated[
-        str | None,
-        typer.Option(
-            metavar="AGE|TIME", help="Runs that began within an age (90m, 24h, 7d) or since a UTC date or time."
-        ),
-    ] = None,
-    until: Annotated[
-        str | None, typer.Option(metavar="AGE|TIME", help="Runs that began before that age, UTC date or time.")
-    ] = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
     source: Annotated[Source | None, typer.Option(help="Benchmark runs carry a case id.")] = None,
-    experiment: Annotated[str | None, typer.Option(metavar="ID", help="Runs of this experiment.")] = None,
+    experiment: ExperimentOption = None,
     trace: Annotated[
         list[str] | None,
         typer.Option(metavar="ID", help="This trace or run; the beginning of its id is enough. May be repeated."),

@@ -31,6 +31,16 @@ StoreOption = Annotated[
     ),
 ]
 
+SinceOption = Annotated[
+    str | None,
+    typer.Option(metavar="AGE|TIME", help="Runs that began within an age (90m, 24h, 7d) or since a UTC date or time."),
+]
+UntilOption = Annotated[
+    str | None, typer.Option(metavar="AGE|TIME", help="Runs that began before that age, UTC date or time.")
+]
+ExperimentOption = Annotated[str | None, typer.Option(metavar="ID", help="Runs of this experiment.")]
+ServiceOption = Annotated[str | None, typer.Option(metavar="NAME", help="Runs of this service.")]
+
 
 class Output(StrEnum):
     """Output for a person or for a program."""

@@ -9,7 +9,15 @@ from typing import Annotated
 
 import typer
 
-from spanscore.cli.options import DEFAULT_STORE, CsvRawOption, StoreOption
+from spanscore.cli.options import (
+    DEFAULT_STORE,
+    CsvRawOption,
+    ExperimentOption,
+    ServiceOption,
+    SinceOption,
+    StoreOption,
+    UntilOption,
+)
 from spanscore.cli.traces import Source
 
 
@@ -36,20 +44,13 @@ class GroupBy(StrEnum):
 def report(
     store: StoreOption = DEFAULT_STORE,
     suite: Annotated[str | None, typer.Option(metavar="NAME", help="Runs of this suite.")] = None,
-    experiment: Annotated[str | None, typer.Option(metavar="ID", help="Runs of this experiment.")] = None,
-    since: Annotated[
-        str | None,
-        typer.Option(
-            metavar="AGE|TIME", help="Runs that began within an age (90m, 24h, 7d) or since a UTC date or time."
-        ),
-    ] = None,
-    until: Annotated[
-        str | None, typer.Option(metavar="AGE|TIME", help="Runs that began before that age, UTC date or time.")
-    ] = None,
+    experiment: ExperimentOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
     source: Annotated[
         Source | None, typer.Option(help="Benchmark runs carry a case id; without this both are shown, apart.")
     ] = None,
-    service: Annotated[str | None, typer.Option(metavar="NAME", help="Runs of this service.")] = None,
+    service: ServiceOption = None,
     group_by: Annotated[
         list[GroupBy] | None,
         typer.Option(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from spanscore.cli.evaluate import EvaluatorsOption, ParamOption, Summary, split_words
-from spanscore.cli.options import DEFAULT_STORE, StoreOption
+from spanscore.cli.options import DEFAULT_STORE, ServiceOption, SinceOption, StoreOption
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,13 +37,8 @@ def score(
         ScoredSource,
         typer.Option(help="Runs that are scored, and that alerts look at. Benchmark runs carry a case id."),
     ] = ScoredSource.PRODUCTION,
-    service: Annotated[str | None, typer.Option(metavar="NAME", help="Runs of this service.")] = None,
-    since: Annotated[
-        str | None,
-        typer.Option(
-            metavar="AGE|TIME", help="Runs that began within an age (90m, 24h, 7d) or since a UTC date or time."
-        ),
-    ] = None,
+    service: ServiceOption = None,
+    since: SinceOption = None,
     until: Annotated[
         str | None,
         typer.Option(metavar="AGE|TIME", help="Runs that began before; alerts are then not judged (a backfill)."),

@@ -6,7 +6,17 @@ from typing import Annotated
 
 import typer
 
-from spanscore.cli.options import DEFAULT_STORE, CsvRawOption, Listing, ListingOption, Output, OutputOption, StoreOption
+from spanscore.cli.options import (
+    DEFAULT_STORE,
+    CsvRawOption,
+    Listing,
+    ListingOption,
+    Output,
+    OutputOption,
+    ServiceOption,
+    SinceOption,
+    StoreOption,
+)
 
 
 class Sort(StrEnum):
@@ -41,14 +51,9 @@ class Source(StrEnum):
 
 def traces(
     store: StoreOption = DEFAULT_STORE,
-    since: Annotated[
-        str | None,
-        typer.Option(
-            metavar="AGE|TIME", help="Runs that began within an age (90m, 24h, 7d) or since a UTC date or time."
-        ),
-    ] = None,
+    since: SinceOption = None,
     status: Annotated[Status | None, typer.Option(help="Runs that ended like this.")] = None,
-    service: Annotated[str | None, typer.Option(metavar="NAME", help="Runs of this service.")] = None,
+    service: ServiceOption = None,
     agent: Annotated[str | None, typer.Option(metavar="NAME", help="Runs in which this agent took part.")] = None,
     source: Annotated[Source | None, typer.Option(help="Benchmark runs carry a case id.")] = None,
     min_cost: Annotated[float | None, typer.Option(metavar="USD", help="Runs that cost at least this much.")] = None,
