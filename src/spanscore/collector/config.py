@@ -50,7 +50,7 @@ class CollectorLimits:
     max_connections: int = 1000
     min_free_bytes: int = 512 * MIB
     max_waiting_bytes: int = 8192 * MIB
-    load_interval_s: float = 4.0
+    load_interval_s: float = 2.0
     load_spans: int = 16384
     derive_interval_s: float = 5.0
     store_memory: str = "512MiB"

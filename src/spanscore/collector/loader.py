@@ -28,7 +28,7 @@ SOURCE = "otlp"
 # A window ends soon after these; readers wait for 5 s before they give up.
 WINDOW_S = 1.0
 DERIVE_WINDOW_S = 2.0
-DERIVE_SPANS = 10_000
+DERIVE_SPANS = 20_000
 PAUSE_S = 0.25
 STORE_WAIT_S = 1.0
 _ONE_BY_ONE_AFTER = 3
@@ -55,6 +55,7 @@ class Loader:
         self._pending = 0
         self._started_s = time.time() - time.monotonic()
         self._longest_lag_s = 0.0
+        self._last_hold_s = 0.0
         self._longest_hold_s = 0.0
         self._window_mutex = threading.Lock()
         self._wake = threading.Event()
@@ -146,12 +147,14 @@ class Loader:
                 problem = self._try(load=True, derive=derive)
                 if derive and not self._pending:
                     next_derive = time.monotonic() + self._config.limits.derive_interval_s
-            # The pause is for readers, who would otherwise find the store locked for as long as spans pour in.
-            self._stopping.wait(PAUSE_S)
+            # The pause is for readers, who have the store for as long as the loader had it, however fast spans pour in.
+            # It also lets more gather, so that what a window costs by itself is shared by more of them.
+            pause_s = max(PAUSE_S, self._last_hold_s)
+            self._stopping.wait(pause_s)
             self._report()
             is_behind = self._pending > 0 or self._waiting_items >= self._config.limits.load_spans
             if problem is not None or not is_behind:
-                self._wait(self._config.limits.load_interval_s - PAUSE_S)
+                self._wait(self._config.limits.load_interval_s - pause_s)
 
     def _wait(self, seconds: float) -> None:
         deadline = time.monotonic() + seconds
@@ -242,6 +245,7 @@ class Loader:
         return is_complete
 
     def _note(self, held_s: float, *, is_derived: bool) -> None:
+        self._last_hold_s = held_s
         self._longest_hold_s = max(self._longest_hold_s, held_s)
         facts = {"last_load_at": now(), "last_load_s": round(held_s, 3), "held_s_max": round(self._longest_hold_s, 3)}
         self._status.set(**facts)
