@@ -1,5 +1,6 @@
 """From spool to store: exactly once whatever fails, nothing deleted too early, nothing stuck for ever."""
 
+import itertools
 import subprocess
 import sys
 import time
@@ -66,6 +67,33 @@ def test_a_locked_store_is_waited_for(tmp_path: Path, traces: Callable[..., Any]
         assert str(holder.pid) in status["last_error"]
         assert collector._loader.waiting_bytes() > 0
         assert numbers(collector, stored) == [1]
+
+
+def test_readers_have_the_store_for_as_long_as_the_loader_had_it(
+    tmp_path: Path, traces: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However fast spans come in, and however long a window takes."""
+    windows: list[tuple[float, float]] = []
+    checkpoint = Store.checkpoint
+
+    def slow(store: Store) -> None:
+        began = time.monotonic()
+        time.sleep(0.5)
+        checkpoint(store)
+        windows.append((began, time.monotonic()))
+
+    monkeypatch.setattr(Store, "checkpoint", slow)
+    limits = CollectorLimits(load_interval_s=0.01, load_spans=1, derive_interval_s=0.01)
+    with Collector(tmp_path / "store", grpc=None, http="127.0.0.1:0", limits=limits) as collector:
+        for number in range(40):
+            send(collector, traces(number).SerializeToString())
+            collector._loader.notify(1, 0)
+            time.sleep(0.1)
+        seen = list(windows)
+
+    assert len(seen) > 2
+    for (began, ended), (next_began, _) in itertools.pairwise(seen):
+        assert next_began - ended >= 0.9 * (ended - began)
 
 
 @pytest.mark.parametrize("is_stored", [True, False])
