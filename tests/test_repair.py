@@ -102,7 +102,7 @@ def test_a_store_in_order_is_left_as_it_is(tmp_path: Path) -> None:
     assert not list((tmp_path / "store").glob("damaged-*"))
 
 
-@pytest.mark.parametrize("share", [0.0, 0.5, 0.98])
+@pytest.mark.parametrize("share", [0.5, *(pytest.param(share, marks=pytest.mark.slow) for share in (0.0, 0.98))])
 def test_a_flipped_or_cut_file_is_made_anew_and_the_old_one_is_kept(tmp_path: Path, share: float) -> None:
     directory = tmp_path / "store"
     path = fill(directory)
@@ -119,6 +119,7 @@ def test_a_flipped_or_cut_file_is_made_anew_and_the_old_one_is_kept(tmp_path: Pa
     assert repair_store(directory)["damage"] is None
 
 
+@pytest.mark.slow
 def test_what_only_the_old_file_holds_is_copied_and_what_cannot_be_read_is_named(tmp_path: Path) -> None:
     """Spans whose segments are retired, and scores, come from the damaged file, as far as it can be read."""
     directory = tmp_path / "store"
@@ -152,7 +153,9 @@ def test_what_only_the_old_file_holds_is_copied_and_what_cannot_be_read_is_named
     assert seen_partial or document is not None
 
 
-@pytest.mark.parametrize("what", ["removed", "cut", "flipped", "zeros"])
+@pytest.mark.parametrize(
+    "what", ["cut", *(pytest.param(what, marks=pytest.mark.slow) for what in ("removed", "flipped", "zeros"))]
+)
 def test_a_damaged_log_costs_nothing_that_was_acknowledged(tmp_path: Path, what: str) -> None:
     """Rows and manifest are one transaction: a log that lost rows lost their manifest too, so they load again."""
     rng = random.Random(what)
@@ -167,7 +170,7 @@ def test_a_damaged_log_costs_nothing_that_was_acknowledged(tmp_path: Path, what:
         assert numbers(directory) == list(range(N))
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("what", ["cut", "flipped", "zeros"])
 def test_300_damaged_logs_cost_nothing_that_was_acknowledged(tmp_path: Path, what: str) -> None:
     rng = random.Random(what)
@@ -183,7 +186,7 @@ def test_300_damaged_logs_cost_nothing_that_was_acknowledged(tmp_path: Path, wha
         shutil.rmtree(directory)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("what", ["flipped", "cut"])
 def test_80_damaged_files_cost_nothing_that_was_acknowledged(tmp_path: Path, what: str) -> None:
     """A flip that nothing reads goes unnoticed; whatever DuckDB refuses is repaired."""

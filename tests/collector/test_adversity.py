@@ -65,6 +65,7 @@ def stored_numbers(store: Path) -> list[int]:
         return [row[0] for row in session.rows("select attributes['number']::bigint from spans order by 1")]
 
 
+@pytest.mark.slow
 def test_a_notebook_delays_the_loading_and_nothing_else(
     tmp_path: Path, traces: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -37,6 +37,7 @@ def kill_again_and_again(**options: object) -> dict[str, Any]:
     return outcome
 
 
+@pytest.mark.slow
 def test_kill_9_loses_nothing_and_doubles_nothing() -> None:
     outcome = kill_again_and_again(kills=3, seconds=6, seed=1)
 
@@ -95,7 +96,7 @@ def stop_under_load(store: Path, number: signal.Signals, seconds: float) -> tupl
     return clients, took_s
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
 def test_a_stop_signal_stores_everything_and_exits_with_0(tmp_path: Path, number: signal.Signals) -> None:
     """Under load, and with nothing loaded before: what is acknowledged until the end is in the store."""
     clients, _ = stop_under_load(tmp_path / "store", number, 0.5)

@@ -112,7 +112,7 @@ def test_an_early_fault_costs_nothing_that_was_acknowledged(
     assert fail_the_nth(tmp_path / "store", traces, monkeypatch, call, errno.EIO, nth)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("fault", [errno.EIO, errno.ENOSPC])
 @pytest.mark.parametrize("call", CALLS)
 def test_whichever_call_fails_nothing_acknowledged_is_lost_or_doubled(

@@ -64,14 +64,14 @@ def test_any_order_any_split_and_passes_in_between_end_as_one_clean_pass(
     check(data, FEW_PIECES, evaluators, most_batches=2, batch=500)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_many_orders_and_splits_end_as_one_clean_pass(data: st.DataObject, many: Catalogue) -> None:
     check(data, PIECES, many, most_batches=6, batch=data.draw(st.sampled_from((1, 3, 500))))
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_the_whole_catalogue_ends_as_one_clean_pass(

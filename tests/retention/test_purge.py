@@ -340,7 +340,7 @@ def test_killed_at_a_step_nothing_is_lost_or_doubled(made, tmp_path, work, step)
     check_kill(made, tmp_path / "store", work, step)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("work", ["archive", "purge"])
 def test_killed_at_every_step_nothing_is_lost_or_doubled(made, tmp_path, work):
     step = 1

@@ -203,7 +203,7 @@ def load_in_order(directory: Path, batches: list[Any], archivings: set[int]) -> 
 
 
 @pytest.mark.slow
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(archivings=st.sets(st.integers(0, 5), min_size=1, max_size=3), seed=st.integers(0, 1))
 def test_archiving_at_any_time_changes_nothing(tmp_path_factory, late_spans, archivings, seed):
     batches = list(late_spans)

@@ -78,7 +78,13 @@ def merged(requests: list[tuple[bool, bytes]], cuts: list[int]) -> list[tuple[bo
     return out
 
 
-@pytest.mark.parametrize("capture", CAPTURES)
+# The large ones take several seconds an example.
+LARGE = ("openai-otelv2legacy/multi_delegate", "autogen-native/multi_handoff")
+
+
+@pytest.mark.parametrize(
+    "capture", [pytest.param(name, marks=pytest.mark.slow if name in LARGE else ()) for name in CAPTURES]
+)
 @settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_any_split_and_any_order_give_the_same_rows(capture: str, data: st.DataObject) -> None:

@@ -28,8 +28,9 @@ SOURCE = "otlp"
 # A window ends soon after these; readers wait for 5 s before they give up.
 WINDOW_S = 1.0
 DERIVE_WINDOW_S = 2.0
-DERIVE_SPANS = 20_000
+DERIVE_SPANS = 10_000
 PAUSE_S = 0.25
+LONGEST_PAUSE_S = 1.0
 STORE_WAIT_S = 1.0
 _ONE_BY_ONE_AFTER = 3
 _SET_ASIDE_AFTER = 6
@@ -147,9 +148,9 @@ class Loader:
                 problem = self._try(load=True, derive=derive)
                 if derive and not self._pending:
                     next_derive = time.monotonic() + self._config.limits.derive_interval_s
-            # The pause is for readers, who have the store for as long as the loader had it, however fast spans pour in.
-            # It also lets more gather, so that what a window costs by itself is shared by more of them.
-            pause_s = max(PAUSE_S, self._last_hold_s)
+            # The pause is for readers, who have the store for as long as the loader had it, up to a second, however
+            # fast spans pour in. It also lets more gather, so that more of them share what a window costs by itself.
+            pause_s = min(max(PAUSE_S, self._last_hold_s), LONGEST_PAUSE_S)
             self._stopping.wait(pause_s)
             self._report()
             is_behind = self._pending > 0 or self._waiting_items >= self._config.limits.load_spans
@@ -176,7 +177,8 @@ class Loader:
             return True
 
     def _waiting_now(self) -> list[tuple[Path, int, int]]:
-        return list(waiting(self._spool.directory, loaded=self._loaded, synced=self._spool.synced()))
+        spool = self._spool
+        return list(waiting(spool.directory, loaded=self._loaded, synced=spool.synced(), own_from=spool.own_from))
 
     def _try(self, *, load: bool, derive: bool) -> Exception | None:
         """A window in which the store is open; what went wrong, when something did."""
@@ -231,7 +233,13 @@ class Loader:
         # Counted beforehand, as a failure is whatever keeps this from reaching its end.
         self._failures += 1
         is_complete = True
-        for piece in read_slices(self._spool.directory, loaded=loaded, synced=synced, max_records=max_records):
+        for piece in read_slices(
+            self._spool.directory,
+            loaded=loaded,
+            synced=synced,
+            own_from=self._spool.own_from,
+            max_records=max_records,
+        ):
             if time.monotonic() > open_until and self._loaded != loaded:
                 self._waiting_items += items
                 is_complete = False

@@ -39,30 +39,41 @@ class Undecodable:
 
 
 def waiting(
-    directory: Path, *, loaded: Mapping[str, int], synced: Mapping[str, int]
+    directory: Path, *, loaded: Mapping[str, int], synced: Mapping[str, int], own_from: str | None = None
 ) -> Iterator[tuple[Path, int, int]]:
-    """Segments with something left to load: path, offset to begin at, offset to end at [bytes]."""
+    """Segments with something left to load: path, offset to begin at, offset to end at [bytes]. See `read_slices`."""
     for path in segment_paths(directory):
-        try:
-            end = synced.get(path.name, path.stat().st_size)
-        except FileNotFoundError:
-            continue
+        end = synced.get(path.name)
+        if end is None:
+            if own_from is not None and path.name >= own_from:
+                continue
+            try:
+                end = path.stat().st_size
+            except FileNotFoundError:
+                continue
         start = loaded.get(path.name, 0)
         if start < end:
             yield path, start, end
 
 
 def read_slices(
-    directory: Path, *, loaded: Mapping[str, int], synced: Mapping[str, int], max_records: int | None = None
+    directory: Path,
+    *,
+    loaded: Mapping[str, int],
+    synced: Mapping[str, int],
+    own_from: str | None = None,
+    max_records: int | None = None,
 ) -> Iterator[Slice]:
     """Everything that is not loaded yet, oldest segment first.
 
     Args:
         loaded: how far each segment has been loaded.
         synced: how far the segments of this process may be read; the others are read to their end.
+        own_from: names from here on are segments of this process, whether `synced` has them or not. One that was begun
+            after `synced` was taken may hold half a record, and is not read.
         max_records: most records in a slice; None = as many as fit in `SLICE_BYTES`.
     """
-    for path, start, _ in list(waiting(directory, loaded=loaded, synced=synced)):
+    for path, start, _ in list(waiting(directory, loaded=loaded, synced=synced, own_from=own_from)):
         piece = Slice(path.name, start, start)
         for found in read_segment(path, start=start, end=synced.get(path.name)):
             piece.end_offset = found.end_offset

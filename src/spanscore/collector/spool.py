@@ -56,6 +56,8 @@ class Spool:
         # Names only ever grow, also after a clock that was set back: the order of the names is that of the records.
         earlier = segment_paths(directory)
         self._last_stamp = int(earlier[-1].name[:20]) if earlier else 0
+        self.own_from = f"{self._last_stamp + 1:020d}"
+        """Names of segments of this process begin here, those of earlier ones end before."""
 
     def append(self, record: SpoolRecord) -> None:
         """Returns once the record is synced to disk.

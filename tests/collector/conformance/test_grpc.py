@@ -69,9 +69,9 @@ def test_c52_a_hundred_calls_at_once_are_all_answered(server: Collector) -> None
 
 
 @pytest.mark.conformance("C53", "grpc")
-def test_c53_a_thousand_calls_on_one_channel(server: Collector) -> None:
+def test_c53_hundreds_of_calls_on_one_channel(server: Collector) -> None:
     with own_channel(server) as channel:
-        assert {call(server, b"", channel=channel).code for _ in range(1000)} == {"OK"}
+        assert {call(server, b"", channel=channel).code for _ in range(300)} == {"OK"}
 
 
 def test_a_call_without_a_message_is_malformed(server: Collector) -> None:
