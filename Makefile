@@ -13,7 +13,7 @@ STAMP := .venv/.installed
 CLIENTS := .venv/clients
 TYPED := src instrumentation/src
 
-.PHONY: help setup demo test test-slow clients bench lint format clean
+.PHONY: help setup demo test test-slow test-exhaustive clients bench lint format clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -38,7 +38,10 @@ test: $(STAMP) ## Run the tests (a few minutes at most)
 	@$(BIN)/python -m pytest -n $(JOBS)
 
 test-slow: $(STAMP) clients ## Run the slow tests: wheels in a clean environment, clients of others, long-running properties
-	@$(BIN)/python -m pytest -m slow
+	@$(BIN)/python -m pytest -n $(JOBS) -m slow
+
+test-exhaustive: $(STAMP) ## Try every place where something can break (up to an hour; not part of CI)
+	@$(BIN)/python -m pytest -n $(JOBS) -m exhaustive
 
 # What cannot be had is said and left out: the tests that need it are skipped, with the reason.
 clients: $(CLIENTS)/.installed ## Install the OTLP clients of others that the slow tests send with
