@@ -128,11 +128,11 @@ def test_whichever_call_fails_nothing_acknowledged_is_lost_or_doubled(
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 24 MB of its own."""
+    """A file system of 64 MB of its own."""
     place = tmp_path / "disk"
     place.mkdir()
     done = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", str(place)], capture_output=True, text=True, check=False
+        ["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(place)], capture_output=True, text=True, check=False
     )
     if done.returncode != 0:
         pytest.skip(f"a small file system cannot be mounted here: {done.stderr.strip()}")
@@ -140,8 +140,13 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(place)], check=True)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("left_kb", [40, 200, 600, 1500, 4000, 9000])
+@pytest.mark.parametrize(
+    "left_kb",
+    [
+        *(pytest.param(kb, marks=pytest.mark.slow) for kb in (40, 200, 600, 1500)),
+        *(pytest.param(kb, marks=pytest.mark.exhaustive) for kb in (4000, 9000)),
+    ],
+)
 def test_a_full_disk_refuses_and_goes_on_once_there_is_room(small_disk: Path, traces: Make, left_kb: int) -> None:
     """Full in the spool, in the database's log or in a checkpoint, depending on how much room there is at first."""
     store, ballast = small_disk / "store", small_disk / "ballast"
