@@ -58,7 +58,7 @@ def test_the_check_sees_the_loss_of_acknowledging_before_writing() -> None:
     assert kill_again_and_again(policy="ack-before-write", kills=2, seconds=4, seed=3)["lost"] > 0
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_check_sees_the_doubles_of_loading_without_looking() -> None:
     assert kill_again_and_again(policy="no-deduplication", kills=2, seconds=10, seed=4)["doubled"] > 0
 
