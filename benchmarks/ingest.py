@@ -85,10 +85,11 @@ def _floor(capture: Path, folder: Path) -> Path:
     from spanscore.otlp import read_paths
 
     file = folder / "floor.duckdb"
-    macros = Path(spanscore.store.__file__).parent / "loading" / "macros.sql"
+    loading = Path(spanscore.store.__file__).parent / "loading"
     names = ("spans", "span_events", "span_links", "resources", "scopes")
     with duckdb.connect(str(file)) as connection:
-        connection.execute(macros.read_text(encoding="utf-8"))
+        for macros in ("values.sql", "macros.sql"):
+            connection.execute((loading / macros).read_text(encoding="utf-8"))
         connection.execute("begin")
         for number, chunk in enumerate(read_paths([capture])):
             for name in names:
