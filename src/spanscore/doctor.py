@@ -26,6 +26,7 @@ def examine(directory: Path) -> dict[str, Any]:
     """
     from spanscore.collector.status import read_status
     from spanscore.store import read_session
+    from spanscore.store.archive.files import foreign_files
 
     with _telling_what_waits(directory), read_session(directory) as session:
         accounting = read_rows(session, "reports/accounting.sql")
@@ -33,6 +34,7 @@ def examine(directory: Path) -> dict[str, Any]:
         versions = {row["key"]: row["value"] for row in read_rows(session, "reports/versions.sql")}
         findings = read_rows(session, "reports/findings.sql")
         loaded = {row["segment"]: row["end_offset"] for row in read_rows(session, "reports/spool_manifest.sql")}
+        foreign = foreign_files(session.connection, directory)
     collector = read_status(directory)
     document: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
@@ -41,6 +43,7 @@ def examine(directory: Path) -> dict[str, Any]:
         "contents": contents,
         "accounting": {signal: _balance(signal, accounting) for signal in SIGNALS},
         "spool": _spool(directory / "spool", loaded),
+        "archive": {"foreign_files": len(foreign)},
         "collector": collector,
         "findings": findings,
     }
@@ -125,6 +128,12 @@ def _advice(document: dict[str, Any]) -> list[str]:
         advice.append(
             f"{contents['pending_traces']} traces have rows that the trajectory does not know yet. "
             f"A running collector catches up by itself; otherwise: spanscore rebuild --store {store}"
+        )
+    if document["archive"]["foreign_files"]:
+        advice.append(
+            f"{document['archive']['foreign_files']} files in `{store}/archive` are of an earlier database of this "
+            "directory. Nothing reads them, and nothing deletes them: restore that database from a backup, or move "
+            "them away."
         )
     if contents["compaction_due"]:
         advice.append(

@@ -102,7 +102,7 @@ def _replace(
         # Spans that came after their trace was archived: the archive can be read now, and brings the trace back.
         with Store.open(directory) as store:
             _load_spool(store, directory / "spool")
-            store.derive(on_traces)
+            store.rebuild(on_traces)
     if not any(aside.iterdir()):
         aside.rmdir()
     notes = _notes(directory, salvaged, unusable)

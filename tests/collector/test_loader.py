@@ -69,6 +69,15 @@ def test_a_locked_store_is_waited_for(tmp_path: Path, traces: Callable[..., Any]
         assert numbers(collector, stored) == [1]
 
 
+def test_a_new_store_is_for_its_owner_alone(tmp_path: Path) -> None:
+    with Collector(tmp_path / "store") as collector:
+        collector.drain()
+
+    found = [tmp_path / "store", *(tmp_path / "store").rglob("*")]
+    assert len(found) > 3
+    assert [path for path in found if path.stat().st_mode & 0o077] == []
+
+
 def test_a_segment_that_is_begun_while_a_window_opens_is_left_to_the_next(
     tmp_path: Path, traces: Callable[..., Any]
 ) -> None:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from spanscore.doctor import examine
 from spanscore.errors import StoreDamaged
 from spanscore.ingest import ingest_files
 from spanscore.store import Store, derive, read_session
@@ -324,6 +325,43 @@ def test_a_missing_file_is_told(tmp_path, make_tables):
         store.load(make_tables([{"trace_id": trace(1), "span_id": b"\2" * 8}]), source="test")
     with Store.open(tmp_path) as store:
         assert store.connection.execute("select count(*) from archived_traces").fetchall() == [(1,)]
+
+
+@pytest.mark.parametrize("how", ["gone", "cut"])
+def test_a_damaged_file_is_told_to_readers(tmp_path, make_tables, how):
+    with Store.open(tmp_path) as store:
+        store.load(make_tables([{"trace_id": trace(1)}]), source="test")
+        store.derive()
+    archive_all(tmp_path)
+    (file,) = files(tmp_path)
+    if how == "gone":
+        file.unlink()
+    else:
+        file.write_bytes(file.read_bytes()[:100])
+
+    with pytest.raises(StoreDamaged, match="restore the file from a backup"), read_session(tmp_path) as session:
+        session.rows("select count(attributes) from spans")
+
+
+def test_files_of_an_earlier_database_are_never_deleted(tmp_path, make_tables):
+    """They may be all that is left of their traces."""
+    with Store.open(tmp_path) as store:
+        store.load(make_tables([{"trace_id": trace(1)}]), source="test")
+        store.derive()
+    archive_all(tmp_path)
+    earlier = files(tmp_path)
+    for path in tmp_path.glob("spanscore.duckdb*"):
+        path.unlink()
+    with Store.open(tmp_path) as store:
+        store.load(make_tables([{"trace_id": trace(2)}]), source="test")
+        store.derive()
+    archive_all(tmp_path)
+    archive_all(tmp_path)
+
+    assert earlier
+    assert set(earlier) < set(files(tmp_path))
+    assert archived(tmp_path) == 1
+    assert any("are of an earlier database" in advice for advice in examine(tmp_path)["advice"])
 
 
 def test_a_session_reads_the_archive_and_no_other_file(tmp_path, make_tables):

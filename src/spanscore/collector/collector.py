@@ -23,6 +23,7 @@ from spanscore.collector.spool import Spool
 from spanscore.collector.status import CollectorStatus
 from spanscore.collector.tls import Certificates
 from spanscore.errors import DrainTimeout
+from spanscore.store.directory import make_directory
 
 SPOOL_FOLDER = "spool"
 DRAIN_TIMEOUT_S = 30.0
@@ -89,6 +90,8 @@ class Collector:
         authenticator = Authenticator(config.security)
         certificates = Certificates(config.security) if config.security.has_tls else None
         config.security.warn(config.public_addresses())
+        # By itself, or it would be made in passing, for everybody to read, with the folder of the spool.
+        make_directory(config.store)
         self._spool = self._open_spool(config.store / SPOOL_FOLDER)
         self._status = CollectorStatus(config.store)
         self._loader = Loader(config, self._spool, self._status)

@@ -121,6 +121,7 @@ class CollectorStatus:
         self._next_write = time.monotonic() + self._write_every_s
         temporary = self._path.with_suffix(".json.tmp")
         try:
+            temporary.touch(mode=0o600)
             temporary.write_text(json.dumps(self.document(), indent=1), encoding="utf-8")
             temporary.replace(self._path)
         except OSError as error:

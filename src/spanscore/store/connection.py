@@ -27,6 +27,7 @@ DEFAULT_WAIT_S = 5.0
 _FIRST_PAUSE_S = 0.01
 _LONGEST_PAUSE_S = 0.25
 _LOCK_HOLDER = re.compile(r"Conflicting lock is held in (?P<program>.*?) \(PID (?P<pid>\d+)\)")
+_ARCHIVE_FILE = re.compile(r"/archive/(?:spans|span_events|span_links|log_records)/day=[^\"'\s]*\.parquet")
 _SIGNS_OF_DAMAGE = ("Corrupt database file", "Could not read enough bytes from file")
 
 _SIZE = re.compile(r"(?P<number>\d+(\.\d+)?)\s*(?P<unit>[KMGT]i?B)", re.IGNORECASE)
@@ -287,7 +288,14 @@ def damage_in(error: Exception) -> StoreDamaged | None:
     A cut or overwritten file opens well as long as its first blocks are whole.
     """
     text = str(error)
-    if not isinstance(error, duckdb.Error) or not any(sign in text for sign in _SIGNS_OF_DAMAGE):
+    if not isinstance(error, duckdb.Error):
+        return None
+    if _ARCHIVE_FILE.search(text):
+        return StoreDamaged(
+            f"A file of the archive is missing or damaged: {_first_line(text)}\n"
+            "  Its spans are nowhere else: restore the file from a backup of the store directory."
+        )
+    if not any(sign in text for sign in _SIGNS_OF_DAMAGE):
         return None
     return StoreDamaged(f"The file of the store is damaged: {_first_line(text)}\n  {_how_to_repair(_named_in(text))}")
 

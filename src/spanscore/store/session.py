@@ -14,6 +14,7 @@ from spanscore.store.archive.views import archive_folder, lay_views
 from spanscore.store.connection import (
     DEFAULT_WAIT_S,
     connect_for_reading,
+    damage_in,
     database_path,
     default_spilling_memory_limit,
 )
@@ -93,7 +94,7 @@ class ReadSession:
                 "  Narrow it down, or allow more with SPANSCORE_MEMORY_LIMIT."
             ) from error
         except duckdb.Error as error:
-            raise QueryError(str(error)) from error
+            raise damage_in(error) or QueryError(str(error)) from error
 
 
 def kind_of(statement: duckdb.Statement) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import secrets
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -122,19 +123,38 @@ def existing(directory: Path, path: str) -> Path:
     return found
 
 
-def sweep(connection: duckdb.DuckDBPyConnection, directory: Path) -> int:
-    """Deletes the files of the archive folder that no part has, and returns how many there were [count].
+_OWNER = "archive_owner"
 
-    An archiving that was killed leaves some, and so does every part that is written anew. The connection must hold the
+
+def archive_owner(connection: duckdb.DuckDBPyConnection) -> str:
+    """What the names of parts that this database writes have in them; made when it is first asked for."""
+    owner = _owner_of(connection)
+    if owner is not None:
+        return owner
+    owner = secrets.token_hex(4)
+    connection.execute("insert into store_meta values ($1, $2)", [_OWNER, owner])
+    return owner
+
+
+def foreign_files(connection: duckdb.DuckDBPyConnection, directory: Path) -> list[Path]:
+    """Files in the archive folder that an earlier database of this directory wrote, and that this one does not list."""
+    return [path for path in _unlisted(connection, directory) if not _is_of(path, _owner_of(connection))]
+
+
+def sweep(connection: duckdb.DuckDBPyConnection, directory: Path) -> int:
+    """Deletes the files of the archive folder that no part has any more, and returns how many there were [count].
+
+    An archiving that was killed leaves some, and so does every part that is written anew. Files of an earlier database,
+    one that was deleted or repaired, may be all that is left of their traces: they stay. The connection must hold the
     store for writing: nobody can be reading a file then.
     """
     folder = directory / ARCHIVE_FOLDER
     if not folder.is_dir():
         return 0
-    known = {path for (path,) in connection.execute("select path from archive_files").fetchall()}
+    owner = _owner_of(connection)
     gone = 0
-    for path in [found for found in folder.rglob("*") if found.is_file()]:
-        if path.suffix in {".parquet", ".tmp"} and path.relative_to(directory).as_posix() not in known:
+    for path in _unlisted(connection, directory):
+        if _is_of(path, owner):
             path.unlink()
             sync_directory(path.parent)
             gone += 1
@@ -142,6 +162,26 @@ def sweep(connection: duckdb.DuckDBPyConnection, directory: Path) -> int:
         if not any(empty.iterdir()):
             empty.rmdir()
     return gone
+
+
+def _unlisted(connection: duckdb.DuckDBPyConnection, directory: Path) -> list[Path]:
+    known = {path for (path,) in connection.execute("select path from archive_files").fetchall()}
+    return [
+        path
+        for path in sorted((directory / ARCHIVE_FOLDER).rglob("*"))
+        if path.suffix in {".parquet", ".tmp"}
+        and path.is_file()
+        and path.relative_to(directory).as_posix() not in known
+    ]
+
+
+def _owner_of(connection: duckdb.DuckDBPyConnection) -> str | None:
+    rows = connection.execute("select value from store_meta where key = $1", [_OWNER]).fetchall()
+    return str(rows[0][0]) if rows else None
+
+
+def _is_of(path: Path, owner: str | None) -> bool:
+    return owner is not None and f"-{owner}-" in path.name
 
 
 def literal(path: Path) -> str:

@@ -15,6 +15,7 @@ from spanscore.store.archive.files import (
     RAW_TABLES,
     STORED_AS,
     ArchiveFile,
+    archive_owner,
     existing,
     literal,
     store_directory,
@@ -154,7 +155,7 @@ def write_part(
     dropped: str | None = None,
 ) -> WrittenPart:
     """Writes the files of a part, for `enter`: what counts in the parts `merged`, and with `moving` `moving_traces`."""
-    part = f"{day:%Y%m%d}-{secrets.token_hex(6)}"
+    part = f"{day:%Y%m%d}-{archive_owner(connection)}-{secrets.token_hex(6)}"
     install_macros(connection, writing=True)
     files = []
     for table in RAW_TABLES:

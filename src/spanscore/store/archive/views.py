@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import duckdb
+
 from spanscore.store.archive.files import ARCHIVE_FOLDER, RAW_TABLES, READ_AS, literal
 from spanscore.store.archive.recall import install_macros
+from spanscore.store.connection import damage_in
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import duckdb
 
 
 def archive_folder(directory: Path) -> Path | None:
@@ -68,5 +69,8 @@ def lay_views(connection: duckdb.DuckDBPyConnection, directory: Path, database: 
     queries = whole_tables(connection, directory, database)
     for table in RAW_TABLES:
         if table in queries:
-            connection.execute(f"create or replace temp view {table} as {queries[table]}")
+            try:
+                connection.execute(f"create or replace temp view {table} as {queries[table]}")
+            except duckdb.Error as error:
+                raise damage_in(error) or error from error
     return queries
