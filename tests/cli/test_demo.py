@@ -56,6 +56,7 @@ def test_the_queries_it_suggests_run(shown):
         assert answered.document
 
 
+@pytest.mark.slow
 def test_it_begins_anew_in_its_own_directory_and_clears_no_other(shown, tmp_path):
     directory, _ = shown
     before = run("doctor", "--store", directory, "--format", "json").document["contents"]["spans"]

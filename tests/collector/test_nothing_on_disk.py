@@ -127,6 +127,7 @@ def collected(tmp_path: Path, capture: str, content: Content) -> tuple[bytes, li
     return b"".join(path.read_bytes() for path in (tmp_path / "store").rglob("*") if path.is_file()), runs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("capture", "content"), CAPTURES)
 def test_content_is_left_out_and_missed(tmp_path: Path, capture: str, content: Content) -> None:
     _, full = collected(tmp_path / "full", capture, Content.FULL)

@@ -56,6 +56,7 @@ def test_captures_outside_the_project(tmp_path: Path) -> None:
     assert not worse, "\n".join(worse)
 
 
+@pytest.mark.slow
 def test_files_in_any_order_give_the_same_facts(tmp_path: Path) -> None:
     some = [c for c in captures() if c.name in ("multi_handoff", "session", "one_tool")]
     forward = derive_all(some, tmp_path / "forward")

@@ -43,6 +43,7 @@ def test_archiving_what_was_scored_changes_nothing(store: Path, few: Catalogue) 
     assert scores(store) == before
 
 
+@pytest.mark.slow
 def test_a_purge_takes_what_is_known_of_the_run(store: Path, evaluators: Catalogue) -> None:
     one_pass(job(store, evaluators, destination="elsewhere"))
     ((session_id,),) = query(store, "select session_id from runs where session_id is not null group by 1 limit 1")

@@ -56,6 +56,7 @@ def check(
         assert (again.scored.done, again.scored.written) == (0, 0)
 
 
+@pytest.mark.slow
 @settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(data=st.data())
 def test_any_order_any_split_and_passes_in_between_end_as_one_clean_pass(

@@ -335,6 +335,7 @@ def check_kill(made: Path, directory: Path, work: str, step: int) -> bool:
     return was_killed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("work", "step"), KILLED_AT)
 def test_killed_at_a_step_nothing_is_lost_or_doubled(made, tmp_path, work, step):
     check_kill(made, tmp_path / "store", work, step)

@@ -136,6 +136,7 @@ def test_every_value_comes_back_with_its_type(tmp_path, make_tables):
     assert read() == before
 
 
+@pytest.mark.slow
 def test_real_captures_read_the_same_from_the_archive(tmp_path):
     ingest_files([DEMO], tmp_path)
     before = contents(tmp_path)
@@ -295,6 +296,7 @@ def test_parts_of_a_day_are_merged_while_small(tmp_path, make_tables, monkeypatc
         assert session.rows("select count(*), count(distinct trace_id) from spans") == [(5, 5)]
 
 
+@pytest.mark.slow
 def test_a_new_model_derives_archived_traces_again(tmp_path, monkeypatch):
     ingest_files([DEMO / "openai-agents-handoffs.traces.jsonl.gz"], tmp_path)
     moved = archive_all(tmp_path)

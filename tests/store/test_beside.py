@@ -56,6 +56,7 @@ def shuffled(captured: RawTables) -> list[int]:
     return order
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [by_trace, pytest.param(shuffled, marks=pytest.mark.slow)])
 def test_the_rows_are_those_of_deriving_at_the_end(captured, small_batches, tmp_path, order) -> None:
     parts = batches(captured, order(captured), 20)

@@ -79,7 +79,7 @@ def merged(requests: list[tuple[bool, bytes]], cuts: list[int]) -> list[tuple[bo
 
 
 # The large ones take several seconds an example.
-LARGE = ("openai-otelv2legacy/multi_delegate", "autogen-native/multi_handoff")
+LARGE = ("openai-otelv2legacy/multi_delegate", "autogen-native/multi_handoff", "openai-genai/multi_handoff")
 
 
 @pytest.mark.parametrize(

@@ -262,7 +262,7 @@ PARTS = [
         PARTIAL,
         HTTP,
         "truncated value",
-        memory=600,
+        memory=800,
     ),
     Case("I16 1 MiB", lambda: span(attribute(field(1, b"x" * MIB))), FULL, HTTP),
     Case(
