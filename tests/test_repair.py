@@ -289,6 +289,7 @@ def test_foreign_and_newer_files_are_left_alone(tmp_path: Path) -> None:
     assert not (tmp_path / "nothing").exists()
 
 
+@pytest.mark.slow
 def test_a_repair_that_was_cut_short_is_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     directory = tmp_path / "store"
     path = fill(directory)

@@ -130,6 +130,7 @@ def test_a_traced_callable_leaves_one_scored_run_per_trial(folder: Path) -> None
     ]
 
 
+@pytest.mark.slow
 def test_a_command_that_ignores_its_context_is_attributed_all_the_same(folder: Path) -> None:
     command = f"{sys.executable} ignorant.py {{input}}"
     done = bench(folder, "tiny.yaml", "--command", command, "--experiment", "e", "--format", "json")
@@ -139,6 +140,7 @@ def test_a_command_that_ignores_its_context_is_attributed_all_the_same(folder: P
     assert found == [("a", 0, "e", "tiny", "own"), ("b", 0, "e", "tiny", "own")]
 
 
+@pytest.mark.slow
 def test_a_server_continues_the_trace(folder: Path) -> None:
     """A real HTTP agent that runs already: it exports in batches, and the harness waits for them."""
     port = free_port()

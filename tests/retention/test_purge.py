@@ -221,6 +221,7 @@ def test_no_byte_is_left_and_the_others_are_as_before(store, wanted, gone):
     assert document["accounting"]["spans"]["purged"] == purged.counts.spans
 
 
+@pytest.mark.slow
 def test_the_spool_keeps_the_others_and_nothing_is_loaded_again(store):
     wanted = Purgeable(before=day("2026-01-03T00:00"))
     purge_store(store, wanted)

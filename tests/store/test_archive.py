@@ -213,6 +213,7 @@ def test_archiving_at_any_time_changes_nothing(tmp_path_factory, late_spans, arc
     check_archiving(tmp_path_factory, batches, archivings)
 
 
+@pytest.mark.slow
 def test_late_spans_of_archived_traces_change_nothing(tmp_path_factory, late_spans):
     check_archiving(tmp_path_factory, late_spans, {1, 3})
 
@@ -276,6 +277,7 @@ def test_a_wrong_clock_keeps_nothing_for_ever(tmp_path, make_tables):
     assert counts.traces == 2
 
 
+@pytest.mark.slow
 def test_parts_of_a_day_are_merged_while_small(tmp_path, make_tables, monkeypatch):
     with Store.open(tmp_path) as store:
         for number in range(1, 4):
