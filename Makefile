@@ -38,10 +38,10 @@ test: $(STAMP) ## Run the tests (a few minutes at most)
 	@$(BIN)/python -m pytest -n $(JOBS)
 
 test-slow: $(STAMP) clients ## Run the slow tests: wheels in a clean environment, clients of others, long-running properties
-	@$(BIN)/python -m pytest -n $(JOBS) -m slow
+	@$(BIN)/python -m pytest -n 2 -m slow
 
 test-exhaustive: $(STAMP) ## Try every place where something can break (up to an hour; not part of CI)
-	@$(BIN)/python -m pytest -n $(JOBS) -m exhaustive
+	@$(BIN)/python -m pytest -n 2 -m exhaustive
 
 # What cannot be had is said and left out: the tests that need it are skipped, with the reason.
 clients: $(CLIENTS)/.installed ## Install the OTLP clients of others that the slow tests send with
