@@ -103,7 +103,16 @@ def test_the_command_line_wins_over_the_settings_and_these_over_the_default(writ
         ("[evaluators]\npaths = 'evals'", "must be a list"),
         ("[evaluators]\npaths = ['nowhere']", "does not exist"),
         ("[evaluators.nothing]\nparams = {}", "no such evaluator"),
-        ("[evaluators.steps]\nparam = {}", "holds `param`"),
+        ("[evaluators.number_grounded]\nparams = {}", "Did you mean `numbers_grounded`"),
+        ("[evaluators]\npath = ['evals']", r":2: .*\n  Did you mean `paths`"),
+        (
+            "[evaluators.steps]\nparam = {}",
+            r":2: `param` is no setting of \[evaluators.steps\].\n  Did you mean `params`",
+        ),
+        ("[evaluators.steps]\ngate = {}", "`gate` is no setting"),
+        ("[evaluators.numbers_grounded]\nparams = { strickt = true }", r"spanscore.toml:2: .*no parameter `strickt`"),
+        ("[evaluators.numbers_grounded]\nparams = { strict = 3 }", "spanscore.toml:2: .* is a BOOLEAN"),
+        ("[evaluators]\nsteps.param = {}", ":2: `param` is no setting"),
     ],
 )
 def test_a_mistake_in_the_settings_is_named(tmp_path: Path, settings: str, expected: str) -> None:

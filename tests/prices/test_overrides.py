@@ -158,7 +158,7 @@ def test_where_the_price_file_is_found(tmp_path):
     option = tmp_path / "option.csv"
 
     assert find_price_file(None, environ={}, folder=tmp_path) is None
-    settings.write_text('[other]\nfile = "x"\n', encoding="utf-8")
+    settings.write_text("[evaluators]\npaths = []\n", encoding="utf-8")
     assert find_price_file(None, environ={}, folder=tmp_path) is None
     settings.write_text('[prices]\nfile = "own.csv"\n', encoding="utf-8")
     assert find_price_file(None, environ={}, folder=tmp_path) == tmp_path / "own.csv"

@@ -100,7 +100,9 @@ def test_without_a_file_there_are_no_rules(tmp_path: Path, catalogue: Catalogue)
         ({"min_n": "2.5"}, 6, "whole number"),
         ({"by": '"model"'}, 6, "must be one of service, agent"),
         ({"severity": '"loud"'}, 6, "must be one of info, warning, critical"),
-        ({"treshold": "0.5"}, 6, "is no setting here"),
+        ({"treshold": "0.5"}, 6, "is no setting of `alerts`.\n  There are `name`, "),
+        ({"abov": "0.5"}, 6, "Did you mean `above`?"),
+        ({"metric": '"eror_rate"'}, 3, "Did you mean `error_rate`?"),
     ],
 )
 def test_a_mistake_is_named_with_its_line(

@@ -95,7 +95,6 @@ def score(
 
     from spanscore.errors import UsageError
     from spanscore.evaluate import find_evaluators
-    from spanscore.evaluate.catalogue import SETTINGS
     from spanscore.evaluate.params import read_params
     from spanscore.production.durations import seconds
     from spanscore.production.events import Destination
@@ -107,6 +106,7 @@ def score(
     from spanscore.report.production import print_report
     from spanscore.report.progress import counting
     from spanscore.report.runs import parse_since
+    from spanscore.settings import NAME
     from spanscore.store import require_store
 
     interval = None if every is None else seconds(every)
@@ -117,7 +117,7 @@ def score(
     require_store(store)
     everything = find_evaluators(Path.cwd())
     catalogue = find_evaluators(Path.cwd(), selection=split_words(evaluators)) if evaluators else everything
-    alerting = read_alerting(Path.cwd() / SETTINGS, everything)
+    alerting = read_alerting(Path.cwd() / NAME, everything)
     require_variables(alerting, os.environ)
     destination = None if emit is None else Destination(emit, os.environ)
     params = read_params(param or [], catalogue)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spanscore.errors import EvaluatorInvalid, UsageError
 from spanscore.evaluate.header import OWN, Evaluator, read_evaluator
+from spanscore.settings import NAME, Settings, likely, read_settings
 from spanscore.store.queries import queries_root
 
 if TYPE_CHECKING:
@@ -18,9 +18,7 @@ QUESTIONS = ("trace_quality", "groundedness", "outcome", "tools", "agents", "eff
 """Folders of the catalogue, in the order of reports: trace quality says whether the rest can be believed."""
 
 OWN_FOLDER = "evals"
-SETTINGS = "spanscore.toml"
-# Settings of one evaluator; `gate` belongs to the gate of a suite.
-_SETTINGS_KEYS = {"params", "gate"}
+_OF_ONE = ("params",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +91,12 @@ def find_evaluators(folder: Path, *, selection: Sequence[str] = ()) -> Catalogue
     Raises:
         UsageError: an id stands in two files; something in `selection` does not exist; the settings are wrong.
     """
-    settings = _settings(folder / SETTINGS)
-    paths = [folder / path for path in settings.pop("paths", [])]
+    settings = read_settings(folder / NAME) or Settings(folder / NAME, {})
+    paths = [folder / path for path in _paths(settings)]
     missing = [path for path in paths if not path.exists()]
     if missing:
-        raise UsageError(f"{folder / SETTINGS}: the folder `{missing[0]}` of [evaluators] paths does not exist.")
+        place = settings.place("evaluators", "paths")
+        raise UsageError(f"{place}: the folder `{missing[0]}` of [evaluators] paths does not exist.")
     named = [Path(word) for word in selection if _is_path(word)]
     for path in named:
         if not path.exists():
@@ -106,8 +105,7 @@ def find_evaluators(folder: Path, *, selection: Sequence[str] = ()) -> Catalogue
     own = read_files(own_files([folder / OWN_FOLDER, *paths, *named]))
     evaluators = _without_overridden(shipped.evaluators, own.evaluators)
     broken = (*shipped.broken, *own.broken)
-    ids = {one.id for one in evaluators} | {one.id for one in broken}
-    catalogue = Catalogue(evaluators, broken, _params(settings, folder / SETTINGS, ids))
+    catalogue = Catalogue(evaluators, broken, _params(settings, evaluators, broken))
     return _selected(catalogue, selection) if selection else catalogue
 
 
@@ -187,35 +185,54 @@ def _selected(catalogue: Catalogue, selection: Sequence[str]) -> Catalogue:
     )
 
 
-def _settings(path: Path) -> dict[str, Any]:
-    """The table [evaluators] of the settings file, empty when there is none."""
-    if not path.is_file():
-        return {}
-    try:
-        settings = tomllib.loads(path.read_text(encoding="utf-8")).get("evaluators", {})
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
-        raise UsageError(f"`{path}` cannot be read: {error}\n  Mend it, or move it away.") from error
-    if not isinstance(settings, dict):
-        raise UsageError(f"{path}: `evaluators` must be a table: [evaluators].")
-    paths = settings.get("paths", [])
+def _paths(settings: Settings) -> list[str]:
+    """Folders of evaluators that the settings name."""
+    table = settings.tables.get("evaluators", {})
+    if not isinstance(table, dict):
+        raise UsageError(f"{settings.place('evaluators')}: `evaluators` must be a table: [evaluators].")
+    paths = table.get("paths", [])
     if not isinstance(paths, list) or not all(isinstance(one, str) for one in paths):
-        raise UsageError(f'{path}: `paths` of [evaluators] must be a list of folders: paths = ["evals"].')
-    return settings
+        place = settings.place("evaluators", "paths")
+        raise UsageError(f'{place}: `paths` of [evaluators] must be a list of folders: paths = ["evals"].')
+    return paths
 
 
-def _params(settings: Mapping[str, Any], path: Path, ids: set[str]) -> dict[str, Mapping[str, Any]]:
+def _params(
+    settings: Settings, evaluators: Sequence[Evaluator], broken: Sequence[BrokenFile]
+) -> dict[str, Mapping[str, Any]]:
+    """What the settings give to parameters, by evaluator.
+
+    Raises:
+        UsageError: an evaluator, a key or a parameter does not exist, or a value has another type; all are named.
+    """
+    everything: list[Evaluator | BrokenFile] = [*broken, *evaluators]
+    by_id = {one.id: one for one in everything}
     params: dict[str, Mapping[str, Any]] = {}
-    for name, fields in settings.items():
-        if name not in ids:
-            raise UsageError(
-                f"{path}: [evaluators.{name}]: there is no such evaluator.\n"
-                "  `spanscore evaluators list` names them all."
-            )
-        unknown = sorted(fields.keys() - _SETTINGS_KEYS) if isinstance(fields, dict) else ["?"]
-        if unknown:
-            raise UsageError(f"{path}: [evaluators.{name}] may hold `params` and `gate`, and holds `{unknown[0]}`.")
-        chosen = fields.get("params", {})
+    problems: list[str] = []
+    for name, fields in settings.tables.get("evaluators", {}).items():
+        if name == "paths":
+            continue
+        table = f"evaluators.{name}"
+        place = settings.place(table)
+        if name not in by_id:
+            meant = likely(name, ["paths", *by_id], otherwise="`spanscore evaluators list` names them all.")
+            problems.append(f"{place}: [{table}]: there is no such evaluator.\n  {meant}")
+            continue
+        chosen = fields.get("params", {}) if isinstance(fields, dict) else None
         if not isinstance(chosen, dict):
-            raise UsageError(f"{path}: `params` of [evaluators.{name}] must be a table.")
+            problems.append(f"{place}: [{table}] must be a table that may hold the table `params`.")
+            continue
+        for key in fields:
+            if key not in _OF_ONE:
+                where = settings.place(table, key)
+                problems.append(f"{where}: `{key}` is no setting of [{table}].\n  {likely(key, _OF_ONE)}")
+        one = by_id[name]
+        if isinstance(one, Evaluator):
+            try:
+                one.bound(chosen)
+            except EvaluatorInvalid as error:
+                problems += [f"{settings.place(table, 'params')}: {problem}" for problem in error.problems]
         params[name] = chosen
+    if problems:
+        raise UsageError("\n".join(problems))
     return params

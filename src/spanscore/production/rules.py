@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spanscore.errors import UsageError
 from spanscore.production.durations import seconds
+from spanscore.settings import Settings, likely, read_settings
 from spanscore.statistics import CONFIDENCE
 
 if TYPE_CHECKING:
@@ -31,21 +31,6 @@ FACTS = {
 SERIES = ("service", "agent")
 SEVERITIES = ("info", "warning", "critical")
 _SHARES = ("ratio", "boolean")
-_KEYS = (
-    "name",
-    "metric",
-    "window",
-    "below",
-    "above",
-    "max_rise",
-    "max_drop",
-    "min_n",
-    "by",
-    "severity",
-    "service",
-    "repeat",
-)
-_DESTINATION_KEYS = ("webhook", "webhook_env", "token_env", "timeout")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,56 +110,25 @@ def read_alerting(path: Path, catalogue: Catalogue) -> Alerting:
     Raises:
         UsageError: something is wrong; every problem is named with its line.
     """
-    if not path.is_file():
+    settings = read_settings(path)
+    if settings is None:
         return Alerting()
-    try:
-        text = path.read_text(encoding="utf-8")
-        settings = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
-        raise UsageError(f"`{path}` cannot be read: {error}\n  Mend it, or move it away.") from error
     problems: list[str] = []
-    tables = settings.get("alerts", [])
+    tables = settings.tables.get("alerts", [])
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        raise UsageError(f"{path}:{_Lines(path, text).of_word('alerts')}: write each alert as a table [[alerts]].")
+        raise UsageError(f"{settings.place('alerts')}: write each alert as a table [[alerts]].")
     rules: list[Rule] = []
-    lines = _Lines(path, text)
     for number, table in enumerate(tables):
-        found = _Reader(table, lambda key, n=number: lines.place("alerts", n, key), problems)
+        found = _Reader(table, lambda key, n=number: settings.place("alerts", key, number=n), problems)
         rule = _rule(found, catalogue)
         if rule is not None:
             if any(rule.name == other.name for other in rules):
                 found.wrong("name", f"two alerts are called `{rule.name}`; their states could not be told apart.")
             rules.append(rule)
-    webhook = _webhook(settings.get("alerting"), lines, problems)
+    webhook = _webhook(settings, problems)
     if problems:
         raise UsageError("\n".join(problems))
     return Alerting(tuple(rules), webhook)
-
-
-class _Lines:
-    """Where things stand in the file."""
-
-    def __init__(self, path: Path, text: str) -> None:
-        self._path = path
-        self._lines = text.splitlines()
-
-    def of_word(self, word: str) -> int:
-        pattern = re.compile(rf"^\s*\[*\s*{re.escape(word)}\b")
-        return next((number for number, line in enumerate(self._lines, 1) if pattern.match(line)), 1)
-
-    def place(self, table: str, number: int, key: str | None) -> str:
-        """File and line of a key of the table that comes `number`-th, else of the table."""
-        header = re.compile(rf"^\s*\[+\s*{re.escape(table)}\s*\]+")
-        starts = [line for line, text in enumerate(self._lines) if header.match(text)]
-        if number >= len(starts):
-            return f"{self._path}:{self.of_word(table)}"
-        start = starts[number]
-        for line in range(start + 1, len(self._lines)):
-            if self._lines[line].lstrip().startswith("["):
-                break
-            if key is not None and re.match(rf"^\s*[\"']?{re.escape(key)}[\"']?\s*=", self._lines[line]):
-                return f"{self._path}:{line + 1}"
-        return f"{self._path}:{start + 1}"
 
 
 class _Reader:
@@ -189,11 +143,6 @@ class _Reader:
     def wrong(self, key: str | None, text: str) -> None:
         self._problems.append(f"{self.place(key)}: {text}")
         self.is_good = False
-
-    def only(self, keys: Sequence[str]) -> None:
-        for key in self.table:
-            if key not in keys:
-                self.wrong(key, f"`{key}` is no setting here.\n  Known are {', '.join(keys)}.")
 
     def text(self, key: str, *, choices: Sequence[str] = (), needed: bool = False) -> str | None:
         value = self.table.get(key)
@@ -248,7 +197,6 @@ class _Reader:
 
 
 def _rule(found: _Reader, catalogue: Catalogue) -> Rule | None:
-    found.only(_KEYS)
     name, metric = found.text("name", needed=True), found.text("metric", needed=True)
     unit = None if metric is None else _unit(found, metric, catalogue)
     window = found.length("window", needed=True)
@@ -299,22 +247,20 @@ def _unit(found: _Reader, metric: str, catalogue: Catalogue) -> str | None:
             "metric", f"the file of the evaluator `{metric}` is broken.\n  `spanscore evaluators check` says why."
         )
     else:
-        facts = ", ".join(FACTS)
-        found.wrong(
-            "metric",
-            f"there is no metric `{metric}`.\n  Known are {facts}, and the evaluators of `spanscore evaluators list`.",
-        )
+        names = [*FACTS, *(evaluator.id for evaluator in catalogue.evaluators)]
+        everything = f"Known are {', '.join(FACTS)}, and the evaluators of `spanscore evaluators list`."
+        found.wrong("metric", f"there is no metric `{metric}`.\n  {likely(metric, names, otherwise=everything)}")
     return None
 
 
-def _webhook(table: object, lines: _Lines, problems: list[str]) -> Webhook | None:
+def _webhook(settings: Settings, problems: list[str]) -> Webhook | None:
+    table = settings.tables.get("alerting")
     if table is None:
         return None
     if not isinstance(table, dict):
-        problems.append(f"{lines.place('alerting', 0, None)}: `alerting` must be a table: [alerting].")
+        problems.append(f"{settings.place('alerting')}: `alerting` must be a table: [alerting].")
         return None
-    found = _Reader(table, lambda key: lines.place("alerting", 0, key), problems)
-    found.only(_DESTINATION_KEYS)
+    found = _Reader(table, lambda key: settings.place("alerting", key), problems)
     url, url_env = found.text("webhook"), found.text("webhook_env")
     if url is not None and not url.startswith(("http://", "https://")):
         found.wrong("webhook", "`webhook` must begin with http:// or https://.")

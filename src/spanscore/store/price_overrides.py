@@ -15,11 +15,11 @@ from __future__ import annotations
 import csv
 import datetime as dt
 import math
-import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from spanscore.errors import UsageError
+from spanscore.settings import NAME, read_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -61,25 +61,24 @@ def find_price_file(option: Path | None, *, environ: Mapping[str, str], folder: 
     """The user's price file: `option`, else `$SPANSCORE_PRICES`, else `[prices] file` of `spanscore.toml` in `folder`.
 
     Raises:
-        UsageError: `spanscore.toml` cannot be read, or names something else than a file.
+        UsageError: `spanscore.toml` cannot be used, or names something else than a file.
     """
     if option is not None:
         return option
     named = environ.get("SPANSCORE_PRICES")
     if named:
         return folder / named
-    settings = folder / "spanscore.toml"
-    if not settings.is_file():
+    settings = read_settings(folder / NAME)
+    if settings is None:
         return None
-    try:
-        prices = tomllib.loads(settings.read_text(encoding="utf-8")).get("prices", {})
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
-        raise UsageError(f"`{settings}` cannot be read: {error}\n  Mend it, or move it away.") from error
+    prices = settings.tables.get("prices", {})
     name = prices.get("file") if isinstance(prices, dict) else None
     if name is None and prices == {}:
         return None
     if not isinstance(name, str) or name == "":
-        raise UsageError(f'`{settings}`: [prices] must name a file.\n  Write:  [prices]  file = "prices.csv"')
+        raise UsageError(
+            f'{settings.place("prices")}: [prices] must name a file.\n  Write:  [prices]  file = "prices.csv"'
+        )
     return folder / name
 
 
