@@ -70,6 +70,27 @@ def test_an_alert_is_shown_and_is_the_exit_code(store: Path, tmp_path: Path) -> 
     assert "the whole interval is above 0.01" in " ".join(shown.stdout.split())
 
 
+def test_an_alert_that_fires_hides_no_evaluator_that_failed(store: Path, tmp_path: Path) -> None:
+    """The exit code can say one thing only: the alert. The output says both."""
+    from spanscore.store import Store
+
+    with Store.open(store) as opened:
+        opened.connection.execute(ALL_FAILED)
+    (tmp_path / "spanscore.toml").write_text(ALERT, encoding="utf-8")
+    (tmp_path / "evals").mkdir()
+    (tmp_path / "evals" / "cut_short.sql").write_text("-- no header\nselect 1\n", encoding="utf-8")
+    words = ("--store", store, "--evaluators", "run_error,cut_short")
+    shown, document = run(*words, folder=tmp_path), run(*words, "--format", "json", folder=tmp_path)
+
+    assert (shown.exit_code, document.exit_code) == (1, 1), shown.stderr
+    last_line = shown.stderr.splitlines()[-1]
+    assert last_line == "! Exit code 1: 1 alert firing; it hides 3: 1 evaluator failed: cut_short."
+    assert json.loads(document.stdout)["exit_reasons"] == [
+        {"exit_code": 1, "reason": "1 alert firing"},
+        {"exit_code": 3, "reason": "1 evaluator failed: cut_short"},
+    ]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -80,8 +80,9 @@ def score(
     it scored again. Alerts are the tables [[alerts]] of spanscore.toml (docs/production.md). A pass that is killed
     loses nothing and doubles nothing; one process scores a store at a time.
 
-    Exit code 1: an alert fires. 3: an evaluator failed, or something could not be delivered. With --every the exit code
-    is 0 when stopped by Ctrl-C or SIGTERM, after the batch in hand.
+    Exit code 1: an alert fires, whatever else happened. 3: no alert fires, and an evaluator failed or something could
+    not be delivered. The output names both. With --every the exit code is 0 when stopped by Ctrl-C or SIGTERM,
+    after the batch in hand.
 
     \b
     Examples:

@@ -70,11 +70,31 @@ class Report:
         ]
 
     @property
-    def exit_code(self) -> int:
-        """1 an alert fires; 3 an evaluator failed, or something could not be delivered; else 0."""
+    def exit_reasons(self) -> list[tuple[int, str]]:
+        """Exit codes that something asks for, each with the fact that does, the one that wins first.
+
+        An alert that fires is known; what could not be evaluated or delivered is not known, and hides no alert.
+        """
+        scored, found = self.scored, []
         if self.firing:
-            return 1
-        return 3 if self.scored.errors or self.failures or self.rejected else 0
+            found.append((1, f"{_counted(len(self.firing), 'alert')} firing"))
+        if scored.errors:
+            named = ", ".join(sorted(scored.errors))
+            found.append((3, f"{_counted(len(scored.errors), 'evaluator')} failed: {named}"))
+        if self.failures:
+            found.append((3, f"{_counted(len(self.failures), 'delivery', 'deliveries')} failed"))
+        if self.rejected:
+            found.append((3, f"{_counted(self.rejected, 'score')} rejected by the receiver"))
+        return found
+
+    @property
+    def exit_code(self) -> int:
+        """1 an alert fires, whatever else; 3 an evaluator failed, or something could not be delivered; else 0."""
+        return next((code for code, _ in self.exit_reasons), 0)
+
+
+def _counted(n: int, one: str, many: str | None = None) -> str:
+    return f"{n} {one if n == 1 else many or f'{one}s'}"
 
 
 def run_pass(

@@ -54,6 +54,11 @@ def print_report(report: Report, form: str, *, as_line: bool) -> None:
         notes.print(plain(f"! {failure} It is kept, and sent again by the next pass.", "red"), soft_wrap=True)
     if report.rejected:
         notes.print(plain(f"! The receiver rejected {report.rejected} scores for good.", "red"), soft_wrap=True)
+    (code, *others), reasons = _by_code(report)
+    if others and not as_line:
+        # The code can name one of them alone.
+        hidden = "; ".join(f"it hides {other}: {', '.join(reasons[other])}" for other in others)
+        notes.print(plain(f"! Exit code {code}: {', '.join(reasons[code])}; {hidden}.", "red"), soft_wrap=True)
 
 
 def document(report: Report) -> dict[str, Any]:
@@ -83,7 +88,16 @@ def document(report: Report) -> dict[str, Any]:
         },
         "delivery_failures": list(report.failures),
         "exit_code": report.exit_code,
+        "exit_reasons": [{"exit_code": code, "reason": reason} for code, reason in report.exit_reasons],
     }
+
+
+def _by_code(report: Report) -> tuple[list[int], dict[int, list[str]]]:
+    """The exit codes that something asks for, the one that wins first, and what asks for each; 0 alone for nothing."""
+    reasons: dict[int, list[str]] = {}
+    for code, reason in report.exit_reasons:
+        reasons.setdefault(code, []).append(reason)
+    return list(reasons) or [0], reasons
 
 
 def _counts(scored: Scored, kind: str) -> dict[str, int]:
