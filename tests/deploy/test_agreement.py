@@ -239,7 +239,7 @@ def test_one_collector_and_one_pass_at_a_time() -> None:
         assert job["concurrencyPolicy"] == "Forbid"
         assert job["jobTemplate"]["spec"]["backoffLimit"] == 0
     for job in files.crontab()[1]:
-        assert re.search(r"&& flock -n -E 0 /var/lib/spanscore/\w+\.cron\.lock spanscore ", job.command)
+        assert re.search(r"&& out=\$\(flock -n -E 0 /var/lib/spanscore/\w+\.cron\.lock spanscore ", job.command)
     assert {one(SERVICES[name]["Service"]["Type"]) for name in SERVICES if "collect" not in name} == {"oneshot"}
 
 

@@ -127,6 +127,35 @@ def test_the_crontab_is_one() -> None:
         assert subprocess.run(["sh", "-n", "-c", job.command], check=False).returncode == 0
 
 
+@pytest.mark.parametrize("job", files.crontab()[1], ids=lambda job: job.command.partition("lock spanscore ")[2][:7])
+@pytest.mark.parametrize(
+    ("script", "mailed"),
+    [
+        ("echo '3 runs scored.'", ""),
+        ("echo 'errors: the whole interval is above 0.01.'; exit 1", "errors: the whole interval is above 0.01.\n"),
+        ("echo '3 runs scored.'; echo '! cost failed' >&2; exit 3", "! cost failed\n3 runs scored.\n"),
+        ("echo '[deprecated]' >&2", "[deprecated]\n"),
+    ],
+    ids=["good", "alert", "failed", "warned"],
+)
+def test_cron_mails_what_went_wrong_and_nothing_else(
+    job: files.CronJob, script: str, mailed: str, tmp_path: Path
+) -> None:
+    """Cron mails what a command prints, so what a firing alert says must be printed and the rest must not."""
+    if shutil.which("flock") is None:
+        pytest.skip("there is no flock here")
+    program = tmp_path / "spanscore"
+    program.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    program.chmod(0o755)
+    command = job.command.replace("/etc/spanscore", str(tmp_path)).replace("/var/lib/spanscore", str(tmp_path))
+    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["sh", "-c", command], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
+
+    assert done.stdout == mailed
+
+
 def test_the_dockerfile_has_two_stages_and_copies_what_exists() -> None:
     known = {"ARG", "FROM", "ENV", "WORKDIR", "COPY", "RUN", "USER", "VOLUME", "EXPOSE", "STOPSIGNAL"}
     known |= {"HEALTHCHECK", "ENTRYPOINT", "CMD"}
