@@ -68,7 +68,7 @@ def test_everything_runs_with_the_api_alone_and_records_nothing():
     )
 
     assert result.stdout == "ok\n", result.stderr
-    assert "pip install 'spanscore-instrumentation[otlp]'" in result.stderr
+    assert "pip install --upgrade opentelemetry-sdk opentelemetry-exporter-otlp" in result.stderr
 
 
 def test_importing_loads_no_sdk_and_no_grpc():

@@ -169,6 +169,34 @@ def test_the_program_is_called_where_it_is_installed() -> None:
     assert f"python -m venv {folder.removesuffix('/bin')}" in " ".join(files.instructions("RUN"))
 
 
+def test_what_is_installed_can_be_had() -> None:
+    """Neither package is in an index: they are installed from a checkout or a wheel."""
+    pages = [files.ROOT / "README.md", files.ROOT / "CONTRIBUTING.md", files.ROOT / "instrumentation" / "README.md"]
+    pages += [path for folder in ("deploy", "docs", "examples") for path in (files.ROOT / folder).rglob("*")]
+    sources = [path for folder in ("src", "instrumentation/src") for path in (files.ROOT / folder).rglob("*.py")]
+    from_an_index = re.compile(r"(?:pip|pipx|uvx?)(?: \S+)* install(?: -\S+)* [\"']?spanscore[\w-]*(?![\w.*-]*\.whl)\b")
+    wrong = [
+        f"{path.relative_to(files.ROOT)}: {found[0]}"
+        for path in [*pages, *sources]
+        if path.is_file() and path.suffix not in (".pyc", ".gz", ".duckdb")
+        for found in from_an_index.finditer(path.read_text(encoding="utf-8", errors="replace"))
+    ]
+
+    assert from_an_index.search("/opt/spanscore/bin/pip install spanscore\n")
+    assert from_an_index.search("pip install --upgrade 'spanscore-instrumentation[otlp]'")
+    assert not from_an_index.search("pip install ./spanscore-0.1.0-py3-none-any.whl")
+    assert wrong == []
+
+
+def test_the_documentation_installs_where_the_program_is_called() -> None:
+    folder = PROGRAM.rpartition("/")[0]
+    page = (files.ROOT / "docs" / "deployment.md").read_text(encoding="utf-8")
+    unit = files.UNITS["spanscore-collect.service"].read_text(encoding="utf-8")
+
+    assert f"python3 -m venv {folder.removesuffix('/bin')} && {folder}/pip install .\n" in page
+    assert f"{folder}/pip install ." in unit
+
+
 def test_all_containers_run_the_image_that_is_built() -> None:
     tag = re.search(r"docker build -f (\S+) -t (\S+)", files.DOCKERFILE.read_text(encoding="utf-8"))
 

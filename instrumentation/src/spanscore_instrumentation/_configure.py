@@ -34,7 +34,8 @@ def setup(service_name: str, endpoint: str | None = None, *, content: Content | 
         from spanscore_instrumentation import _sdk
     except ImportError as error:
         logger.warning(
-            "setup: nothing is exported, `%s` is missing or too old; run pip install 'spanscore-instrumentation[otlp]'",
+            "setup: nothing is exported, `%s` is missing or too old; run "
+            "pip install --upgrade opentelemetry-sdk opentelemetry-exporter-otlp",
             error.name,
         )
         return False
