@@ -246,3 +246,18 @@ def test_every_start_says_what_is_open(
 
     assert says in caplog.text
     assert "0.0.0.0:0" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("mode", "is_warned"),
+    [(0o600, False), (0o400, False), (0o440, False), (0o640, False), (0o644, True), (0o606, True), (0o660, False)],
+)
+def test_a_token_file_is_warned_about_when_everybody_may_read_or_write_it(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, mode: int, is_warned: bool
+) -> None:
+    tokens = tmp_path / "tokens"
+    tokens.write_text(f"{ONE}\n", encoding="utf-8")
+    tokens.chmod(mode)
+    Authenticator(Security(token_file=tokens))
+
+    assert ("chmod" in caplog.text) is is_warned

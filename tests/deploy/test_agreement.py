@@ -3,12 +3,14 @@
 import itertools
 import json
 import re
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
-from spanscore.collector import DEFAULT_GRPC, DEFAULT_HTTP, CollectorLimits
+from spanscore.collector import DEFAULT_GRPC, DEFAULT_HTTP, CollectorLimits, Security
+from spanscore.collector.auth import Authenticator
 from spanscore.collector.collector import CLOSE_TIMEOUT_S
 from spanscore.collector.config import parse_address
 from tests.deploy import files
@@ -158,6 +160,19 @@ def test_one_user_owns_the_store() -> None:
     assert {container.user for container in CONTAINERS} == {f"{USER}:{USER}"} == set(files.instructions("USER"))
     assert [context["fsGroup"] for context in pods] == [int(USER)] * len(pods)
     assert f"--uid {USER}" in " ".join(files.instructions("RUN"))
+
+
+def test_token_files_are_mounted_as_the_collector_wants_them(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Readable for the group of the pod, and for nobody else: the collector then finds nothing to warn of."""
+    volumes = manifest("Deployment")["spec"]["template"]["spec"]["volumes"]
+    mode = one([volume["secret"]["defaultMode"] for volume in volumes if "secret" in volume])
+    tokens = tmp_path / "tokens"
+    tokens.write_text("0123456789abcdef" * 4, encoding="utf-8")
+    tokens.chmod(mode)
+    Authenticator(Security(token_file=tokens))
+
+    assert mode & 0o040
+    assert caplog.text == ""
 
 
 def test_the_program_is_called_where_it_is_installed() -> None:

@@ -16,6 +16,8 @@ from spanscore.errors import UsageError
 
 MIN_TOKEN_BYTES = 32
 _LOOK_EVERY_S = 1.0
+# A group is somebody's choice, and how a volume of Kubernetes (fsGroup) lets a user who does not own the file read it.
+_EVERYBODY = 0o007
 
 log = logging.getLogger(__name__)
 
@@ -79,8 +81,13 @@ class Authenticator:
 def _read(file: Path) -> tuple[bytes, ...]:
     try:
         text = file.read_text(encoding="utf-8")
-        if file.stat().st_mode & 0o077:
-            log.warning("The token file `%s` can be read by others: chmod 600 it.", file)
+        mode = file.stat().st_mode
+        if mode & _EVERYBODY:
+            log.warning(
+                "The token file `%s` has mode %04o, which lets every user of the machine at it: chmod o-rwx it.",
+                file,
+                mode & 0o7777,
+            )
     except (OSError, ValueError) as error:
         raise UsageError(f"The token file `{file}` cannot be read: {error}.") from error
     tokens = [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
