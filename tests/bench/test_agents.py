@@ -193,6 +193,15 @@ def test_what_an_endpoint_answers_is_its_outcome(
     assert "spanscore.trial=1" in headers["baggage"]
 
 
+def test_a_user_and_password_of_an_endpoint_are_sent_and_not_shown() -> None:
+    with serving(200, b'"Paris"') as (url, asked):
+        agent = EndpointAgent(url.replace("http://", "http://user:hush@"))
+
+        assert ask(agent) == Outcome(Ending.OK, "Paris")
+    assert asked[0][0]["authorization"] == "Basic dXNlcjpodXNo"
+    assert agent.description == url
+
+
 def test_an_endpoint_that_is_not_there_is_infrastructure() -> None:
     assert ask(EndpointAgent("http://127.0.0.1:9/ask")).ending is Ending.INFRASTRUCTURE
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import datetime as dt
 import json
 import threading
@@ -16,7 +17,7 @@ from passes import job, one_pass, query
 from spanscore.errors import DeliveryFailed
 from spanscore.evaluate import Catalogue
 from spanscore.production.alerts import Verdict, judge_series
-from spanscore.production.delivery import post, shown
+from spanscore.production.delivery import post
 from spanscore.production.rules import Alerting, Change, Rule, Webhook
 from spanscore.statistics import Estimate, Interval, share, unpaired_interval
 from spanscore.store import Store
@@ -318,9 +319,24 @@ def test_an_address_is_never_told_in_full() -> None:
     with pytest.raises(DeliveryFailed) as caught:
         post("http://user:word@127.0.0.1:9/T0/secret?key=hush", b"", headers={}, timeout_s=1, sleep=lambda _: None)
     assert all(secret not in str(caught.value) for secret in ("word", "secret", "hush"))
-    assert shown("https://user:word@example.org:8443/x?y=1") == "https://example.org:8443"
-    with pytest.raises(DeliveryFailed, match="no http"):
+    with pytest.raises(DeliveryFailed) as caught:
+        post("http://user:word@127.0.0.1/T0/secret", b"", headers={}, timeout_s=1, sleep=lambda _: None)
+    assert all(secret not in str(caught.value) for secret in ("word", "secret"))
+    with pytest.raises(DeliveryFailed, match="must begin with http"):
         post("file:///etc/hostname", b"", headers={}, timeout_s=1)
+
+
+def test_a_user_and_password_of_the_address_are_sent_as_basic_authorization(
+    failing: Path, few: Catalogue, hook: Hook
+) -> None:
+    url = hook.url.replace("http://", "http://shop:p%40ss@")
+    watch = Alerting((rule(above=0.2),), Webhook(url_env="HOOK", timeout_s=2))
+    report = one_pass(job(failing, few), alerting=watch, environ={"HOOK": url}, now=NOW)
+
+    assert (report.sent, report.failures) == (1, [])
+    ((headers, _),) = hook.got
+    assert headers["Authorization"] == f"Basic {base64.b64encode(b'shop:p@ss').decode()}"
+    assert headers["Host"] == hook.url.split("/")[2]
 
 
 def test_the_state_and_the_message_are_stored_together(

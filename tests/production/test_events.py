@@ -239,6 +239,16 @@ def test_headers_come_from_the_variable_of_opentelemetry(monkeypatch: pytest.Mon
     assert sent["headers"]["x-scope"] == "a"
 
 
+def test_a_user_of_the_endpoint_is_a_header_and_not_part_of_its_name() -> None:
+    destination = Destination("https://user:hush@example.org/otlp", {"OTEL_EXPORTER_OTLP_HEADERS": "x-scope=a"})
+
+    assert destination.name == "https://example.org/otlp/v1/logs"
+    assert destination._url == destination.name
+    assert destination._headers == {"x-scope": "a", "Authorization": "Basic dXNlcjpodXNo"}
+    with pytest.raises(UsageError, match="Only one of them can be sent"):
+        Destination("https://user:hush@example.org", {"OTEL_EXPORTER_OTLP_HEADERS": "authorization=Bearer%20x"})
+
+
 def test_failures_are_told_too(store: Path, tmp_path: Path) -> None:
     (tmp_path / "evals").mkdir()
     (tmp_path / "evals" / "odd.sql").write_text(

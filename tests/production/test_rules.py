@@ -136,6 +136,17 @@ def test_a_wrong_table_is_refused(text: str, tmp_path: Path, catalogue: Catalogu
         read_alerting(settings(tmp_path, text), catalogue)
 
 
+def test_a_webhook_has_one_authorization(tmp_path: Path, catalogue: Catalogue) -> None:
+    alerting = read_alerting(settings(tmp_path, GOOD), catalogue)
+
+    with pytest.raises(UsageError, match="Only one of them can be sent") as caught:
+        require_variables(alerting, {"HOOK": "https://user:hush@x", "TOKEN": "t"})
+    assert "hush" not in str(caught.value)
+    with pytest.raises(UsageError, match=r"^\$HOOK must begin with http") as caught:
+        require_variables(alerting, {"HOOK": "hush", "TOKEN": "t"})
+    assert "hush" not in str(caught.value)
+
+
 def test_a_secret_that_is_not_set_is_told_by_its_name(tmp_path: Path, catalogue: Catalogue) -> None:
     alerting = read_alerting(settings(tmp_path, GOOD), catalogue)
     require_variables(alerting, {"HOOK": "https://x", "TOKEN": "t"})

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from spanscore.addresses import read_address
 from spanscore.errors import StoreError, StoreMissing, UsageError
 from spanscore.store import read_session
 from spanscore.store.experiments import TrialTrace, trial_traces
@@ -30,6 +31,11 @@ class Capture:
     """Whether the collector is another process's."""
     drain: Callable[[], None]
     """Returns once what has been acknowledged is in the store, as far as that can be known."""
+
+    @property
+    def shown(self) -> str:
+        """The endpoint as it may be printed and stored: without user and password."""
+        return read_address(self.endpoint, called="--endpoint").url
 
 
 @contextmanager
@@ -93,9 +99,7 @@ def arrivals(
 
 
 def _checked(endpoint: str) -> str:
-    parts = urlsplit(endpoint)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise UsageError(f"--endpoint {endpoint} is no URL. Write http://HOST:4318.")
-    if parts.port == GRPC_PORT:
-        raise UsageError(f"--endpoint {endpoint} is a port for gRPC. Give that of OTLP over HTTP, usually 4318.")
+    address = read_address(endpoint, called="--endpoint")
+    if urlsplit(address.url).port == GRPC_PORT:
+        raise UsageError(f"--endpoint {address.shown} is a port for gRPC. Give that of OTLP over HTTP, usually 4318.")
     return endpoint.rstrip("/").removesuffix("/v1/traces")

@@ -12,6 +12,7 @@ import urllib.request
 from typing import TYPE_CHECKING
 
 from spanscore import __version__
+from spanscore.addresses import read_address
 from spanscore.bench.trial import COST_BUDGET, STEP_BUDGET, Ending
 from spanscore.errors import BenchError
 
@@ -89,7 +90,8 @@ class Sender:
 
     def __init__(self, endpoint: str) -> None:
         """Args: endpoint: of the receiver, such as `http://127.0.0.1:4318`."""
-        self.endpoint = endpoint.rstrip("/").removesuffix("/v1/traces")
+        self._address = read_address(endpoint, called="--endpoint")
+        self._url = f"{self._address.url.rstrip('/').removesuffix('/v1/traces')}/v1/traces"
         # A proxy named in the environment must not see what goes to this machine.
         self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
@@ -101,9 +103,9 @@ class Sender:
         """
         for pause_s in (*_PAUSES_S, None):
             posted = urllib.request.Request(  # noqa: S310 - the scheme was checked with the options
-                f"{self.endpoint}/v1/traces",
+                self._url,
                 data=request,
-                headers={"Content-Type": "application/x-protobuf"},
+                headers={"Content-Type": "application/x-protobuf", **self._address.headers},
                 method="POST",
             )
             try:
@@ -113,7 +115,7 @@ class Sender:
             except (urllib.error.URLError, OSError) as error:
                 if pause_s is None:
                     raise BenchError(
-                        f"The span of a trial could not be sent to `{self.endpoint}`: {error}.\n"
+                        f"The span of a trial could not be sent to `{self._address.shown}`: {error}.\n"
                         "  Start the collector there, and run the same experiment again: it goes on where it stopped."
                     ) from error
             time.sleep(pause_s)

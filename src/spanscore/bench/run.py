@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from spanscore.addresses import read_address
 from spanscore.bench.capture import arrivals, captured
 from spanscore.bench.harness import Harness, Limits, Tally
 from spanscore.bench.journal import Journal, journal_path
@@ -175,7 +176,7 @@ def run_suite(
                     traces=arrivals(
                         capture, store, arm.experiment_id, _answered(journal, settings.limits), settle_s=settle_s
                     ),
-                    endpoint=capture.endpoint,
+                    endpoint=capture.shown,
                 )
                 for arm, journal, tally in results
             ]
@@ -227,7 +228,7 @@ def _row(arm: Arm, agent: Agent, settings: Settings, commit: str | None) -> Expe
             **asdict(settings.limits),
             "budget_steps": arm.budget.steps,
             "budget_cost_usd": arm.budget.cost_usd,
-            "endpoint": settings.endpoint,
+            "endpoint": None if settings.endpoint is None else read_address(settings.endpoint, called="--endpoint").url,
         },
     )
 

@@ -122,7 +122,7 @@ def run(
     ids = [arm.experiment_id for arm in arms]
     with counting("running trials") as on_done:
         ran = run_suite(
-            store, arms, asked, settings, on_listening=lambda capture: say_where(capture.endpoint, ids), on_done=on_done
+            store, arms, asked, settings, on_listening=lambda capture: say_where(capture.shown, ids), on_done=on_done
         )
     shown = [_scored(store, one, output) for one in ran]
     if output is Form.JSON:

@@ -6,12 +6,12 @@ import http.client
 import random
 import time
 import urllib.error
-import urllib.parse
 import urllib.request
 from typing import TYPE_CHECKING, Any
 
 from spanscore import __version__
-from spanscore.errors import DeliveryFailed
+from spanscore.addresses import read_address
+from spanscore.errors import DeliveryFailed, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -34,14 +34,6 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 _OPENER = urllib.request.build_opener(_NoRedirects)
 
 
-def shown(url: str) -> str:
-    """A URL as it may be printed: scheme, host and the path's beginning, without user, password, query or token."""
-    parts = urllib.parse.urlsplit(url)
-    host = parts.hostname or ""
-    port = "" if parts.port is None else f":{parts.port}"
-    return f"{parts.scheme}://{host}{port}"
-
-
 def post(
     url: str,
     body: bytes,
@@ -56,7 +48,7 @@ def post(
     verified. Nothing is redirected.
 
     Args:
-        url: http or https.
+        url: http or https; a user and password in it are sent as Basic authorization.
         body: to post.
         headers: of the request.
         timeout_s: of each attempt [s].
@@ -65,13 +57,18 @@ def post(
     Raises:
         DeliveryFailed: it did not arrive, or was refused. The message never holds more of the URL than the host.
     """
-    if not url.startswith(("http://", "https://")):
-        raise DeliveryFailed("The address is no http:// or https:// URL.")
+    try:
+        address = read_address(url, called="The address")
+    except UsageError as error:
+        raise DeliveryFailed(str(error)) from None
     pause, problem = _FIRST_PAUSE_S, ""
     for attempt in range(1, ATTEMPTS + 1):
         wanted_s = None
         request = urllib.request.Request(  # noqa: S310 the scheme is checked above
-            url, data=body, headers={"User-Agent": f"spanscore/{__version__}", **headers}, method="POST"
+            address.url,
+            data=body,
+            headers={"User-Agent": f"spanscore/{__version__}", **address.headers, **headers},
+            method="POST",
         )
         try:
             with _OPENER.open(request, timeout=timeout_s) as answer:
@@ -81,7 +78,7 @@ def post(
             wanted_s = _retry_after(error.headers.get("Retry-After"))
             error.close()
             if error.code not in _TRY_AGAIN:
-                raise DeliveryFailed(f"{shown(url)} refused it: {problem}.") from None
+                raise DeliveryFailed(f"{address.shown} refused it: {problem}.") from None
         except urllib.error.URLError as error:
             problem = str(error.reason)
         except (OSError, http.client.HTTPException) as error:
@@ -89,7 +86,7 @@ def post(
         if attempt < ATTEMPTS:
             sleep(min(_LONGEST_PAUSE_S, wanted_s if wanted_s is not None else pause * random.uniform(0.5, 1)))  # noqa: S311
             pause *= 2
-    raise DeliveryFailed(f"{shown(url)} could not be reached in {ATTEMPTS} attempts: {problem}.")
+    raise DeliveryFailed(f"{address.shown} could not be reached in {ATTEMPTS} attempts: {problem}.")
 
 
 def _retry_after(value: str | None) -> float | None:

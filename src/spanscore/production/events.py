@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spanscore import __version__
+from spanscore.addresses import read_address
 from spanscore.errors import DeliveryFailed, UsageError
-from spanscore.production.delivery import post, shown
+from spanscore.production.delivery import post
 from spanscore.store.outbox import forget_sent, waiting_scores
 
 if TYPE_CHECKING:
@@ -52,17 +53,23 @@ class Destination:
                     f"--emit `{word}` is a folder.\n  Name a file, or an endpoint as http://localhost:4318."
                 )
             return
-        parts = urllib.parse.urlsplit(word)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise UsageError(f"--emit `{shown(word)}` must begin with http:// or https:// and name a host.")
+        address = read_address(word, called="--emit")
+        parts = urllib.parse.urlsplit(address.url)
         path = parts.path.rstrip("/")
         self._url = parts._replace(path=path if path.endswith("/v1/logs") else f"{path}/v1/logs").geturl()
         # User, password and query are secrets as often as not, and the store is read by many.
-        self.name = f"{shown(word)}{urllib.parse.urlsplit(self._url).path}"
+        self.name = f"{address.shown}{urllib.parse.urlsplit(self._url).path}"
         listed = environ.get("OTEL_EXPORTER_OTLP_LOGS_HEADERS") or environ.get("OTEL_EXPORTER_OTLP_HEADERS") or ""
         for pair in filter(None, (one.strip() for one in listed.split(","))):
             key, _, value = pair.partition("=")
             self._headers[key.strip()] = urllib.parse.unquote(value.strip())
+        if address.authorization is not None:
+            if any(key.lower() == "authorization" for key in self._headers):
+                raise UsageError(
+                    "--emit names a user, and $OTEL_EXPORTER_OTLP_HEADERS or $OTEL_EXPORTER_OTLP_LOGS_HEADERS an "
+                    "authorization.\n  Only one of them can be sent: take the other out."
+                )
+            self._headers |= address.headers
 
     def send(self, records: Sequence[Record]) -> int:
         """Sends records; returns how many of them the receiver rejected for good [count].

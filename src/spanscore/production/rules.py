@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from spanscore.addresses import read_address
 from spanscore.errors import UsageError
 from spanscore.production.durations import seconds
 from spanscore.settings import Settings, likely, read_settings
@@ -262,8 +263,11 @@ def _webhook(settings: Settings, problems: list[str]) -> Webhook | None:
         return None
     found = _Reader(table, lambda key: settings.place("alerting", key), problems)
     url, url_env = found.text("webhook"), found.text("webhook_env")
-    if url is not None and not url.startswith(("http://", "https://")):
-        found.wrong("webhook", "`webhook` must begin with http:// or https://.")
+    if url is not None:
+        try:
+            read_address(url, called="`webhook`")
+        except UsageError as error:
+            found.wrong("webhook", str(error))
     if (url is None) == (url_env is None):
         found.wrong(None, "give `webhook` (an address), or `webhook_env` (the variable that holds it), and not both.")
     timeout = found.length("timeout")
@@ -274,13 +278,22 @@ def _webhook(settings: Settings, problems: list[str]) -> Webhook | None:
 
 
 def require_variables(alerting: Alerting, environ: Mapping[str, str]) -> None:
-    """Checks that the environment variables are set that the settings name.
+    """Checks that the environment variables are set that the settings name, and that they go together.
 
     Raises:
-        UsageError: one is not.
+        UsageError: one is not set, is no address, or there are two authorizations.
     """
     webhook = alerting.webhook
     names = () if webhook is None else (webhook.url_env, webhook.token_env)
     missing = [name for name in names if name is not None and not environ.get(name)]
     if missing:
         raise UsageError(f"The environment variable `{missing[0]}`, which [alerting] names, is not set.\n  Set it.")
+    if webhook is None:
+        return
+    url = (webhook.url if webhook.url_env is None else environ[webhook.url_env]) or ""
+    address = read_address(url, called="`webhook`" if webhook.url_env is None else f"${webhook.url_env}")
+    if address.authorization is not None and webhook.token_env is not None:
+        raise UsageError(
+            "The address of the webhook names a user, and `token_env` of [alerting] a token.\n"
+            "  Only one of them can be sent: take the other out."
+        )

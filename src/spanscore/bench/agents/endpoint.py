@@ -7,11 +7,10 @@ import json
 import urllib.error
 import urllib.request
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
+from spanscore.addresses import read_address
 from spanscore.bench.agents.agent import LONGEST_ANSWER, answer_text, within
 from spanscore.bench.trial import Ending, Outcome
-from spanscore.errors import UsageError
 
 if TYPE_CHECKING:
     from spanscore.bench.suites import Case
@@ -28,11 +27,10 @@ class EndpointAgent:
     settle_s = 10.0
 
     def __init__(self, url: str) -> None:
-        """Args: url: http or https."""
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise UsageError(f"--url {url} is no URL. Write http://HOST:PORT/PATH.")
-        self.description = url
+        """Args: url: http or https; a user and password in it are sent as Basic authorization."""
+        self._address = read_address(url, called="--url")
+        # Stored and printed.
+        self.description = self._address.url
         # What the trace is told of goes to the agent and to no proxy between.
         self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
@@ -42,9 +40,14 @@ class EndpointAgent:
     def ask(self, case: Case, context: TrialContext, *, timeout_s: float) -> Outcome:
         """Posts once."""
         request = urllib.request.Request(  # noqa: S310 - the scheme was checked
-            self.description,
+            self._address.url,
             data=json.dumps({"input": case.input}).encode(),
-            headers={"Content-Type": "application/json", "Accept": "application/json, text/plain", **context.headers},
+            headers={
+                "Content-Type": "application/json",
+                "Accept": "application/json, text/plain",
+                **self._address.headers,
+                **context.headers,
+            },
             method="POST",
         )
         # The limit of the socket is for each read; `within` is for the whole.
