@@ -136,8 +136,12 @@ def connect_for_writing(
         **_NO_SURPRISES,
         "memory_limit": memory_limit or default_writing_memory_limit(),
         "threads": threads or default_threads(),
-        # 20,000 spans write some 30 MB of log; the default of 16 MB would rewrite row groups at every load.
-        "checkpoint_threshold": "256MiB",
+        # Some 20,000 spans. Rows that are not in the file yet take memory, and are spilled when that is short.
+        "checkpoint_threshold": "32MiB",
+        # Whoever closes the connection may allow it: see `merging`.
+        "max_vacuum_tasks": 0,
+        # An attribute of every span is read twice as fast where variants are left whole.
+        "variant_minimum_shredding_size": -1,
     }
     connection = waiting(path, wait_s, lambda: duckdb.connect(str(path), config=config))
     for setting in ("set global TimeZone = 'UTC'", "set enable_progress_bar = false"):

@@ -12,6 +12,7 @@ from spanscore.store import load, model
 from spanscore.store.connection import DEFAULT_WAIT_S, connect_for_writing, database_path
 from spanscore.store.counts import LoadCounts, ManifestRow, SignalCounts
 from spanscore.store.directory import make_directory
+from spanscore.store.merging import let_merge
 from spanscore.store.migrate import migrate
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ class Store:
         """Use `Store.open`."""
         self.directory = directory
         self.connection = connection
+        # Spans and log records that were loaded, and traces that were derived.
+        self._rows = 0
 
     @classmethod
     def open(
@@ -74,7 +77,10 @@ class Store:
 
     def close(self) -> None:
         """Lets go of the store. Closing writes the log into the file."""
-        self.connection.close()
+        try:
+            let_merge(self.connection, rows=self._rows)
+        finally:
+            self.connection.close()
 
     def load(self, tables: RawTables, *, source: str, manifest: ManifestRow | None = None) -> LoadCounts:
         """Stores what is new of one batch (about 20,000 spans at most) in one transaction.
@@ -91,12 +97,14 @@ class Store:
                 which leaves it open: reopen and read `manifest()`.
         """
         try:
-            return load.load_tables(self.connection, tables, source=source, manifest=manifest)
+            counts = load.load_tables(self.connection, tables, source=source, manifest=manifest)
         except (duckdb.OperationalError, duckdb.FatalException) as error:
             raise StoreError(
                 f"The store `{database_path(self.directory)}` could not be written: {str(error).splitlines()[0]}\n"
                 "  Look at the free space and the memory, then load again: what is stored already is not stored twice."
             ) from error
+        self._rows += counts.spans.stored + counts.log_records.stored
+        return counts
 
     def record_rejected(
         self, *, source: str, spans: Mapping[str, int] | None = None, log_records: Mapping[str, int] | None = None
@@ -140,6 +148,7 @@ class Store:
         done = derive.derive(self.connection, told, round_spans=round_spans or derive.ROUND_SPANS, until=until)
         if waiting and (until is None or time.monotonic() < until):
             done += stale.derive_stale(self.connection, stale.after(progress, done))
+        self._rows += done
         return done
 
     def pending_traces(self) -> int:
@@ -165,6 +174,7 @@ class Store:
 
     def checkpoint(self) -> None:
         """Writes the write-ahead log into the file: what was loaded before is then safe without the spool."""
+        let_merge(self.connection, rows=self._rows)
         self.connection.execute("checkpoint")
 
 
