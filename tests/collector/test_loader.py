@@ -69,6 +69,48 @@ def test_a_locked_store_is_waited_for(tmp_path: Path, traces: Callable[..., Any]
         assert numbers(collector, stored) == [1]
 
 
+def test_a_drain_ends_in_time_where_all_was_derived_before_the_store_was_locked(
+    quiet: Collector, traces: Callable[..., Any]
+) -> None:
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD_STORE, str(quiet.config.store)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "open\n"
+    send(quiet, traces(1).SerializeToString())
+    with pytest.raises(DrainTimeout, match=rf"held by process {holder.pid}"):
+        quiet.drain(0.1)
+    holder.communicate("")
+
+
+def test_a_drain_ends_where_the_segments_it_waits_for_are_retired_before_all_is_derived(
+    tmp_path: Path, traces: Callable[..., Any], stored: Stored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their manifest rows are dropped while traces still wait, as those of a backlog that takes many windows."""
+    real, putting_off = Store.derive, [1] * 4
+
+    def derive(store: Store, **options: Any) -> int:
+        if putting_off:
+            putting_off.pop()
+            return 0
+        return real(store, **options)
+
+    def small_segments(directory: Path) -> Spool:
+        return Spool(directory, segment_bytes=1)
+
+    limits = CollectorLimits(load_interval_s=3600.0, keep_s=0.0, keep_bytes=0)
+    with Collector(tmp_path / "store", limits=limits, open_spool=small_segments) as collector:
+        collector.drain()
+        monkeypatch.setattr(Store, "derive", derive)
+        send(collector, traces(1).SerializeToString())
+
+        assert numbers(collector, stored) == [1]
+        assert stored(collector, "select count(*) from pending_traces") == [(0,)]
+
+
 def test_a_new_store_is_for_its_owner_alone(tmp_path: Path) -> None:
     with Collector(tmp_path / "store") as collector:
         collector.drain()

@@ -112,10 +112,10 @@ class Loader:
         """
         target = self._target()
         deadline = time.monotonic() + timeout_s
-        while not self._is_settled or any(self._loaded.get(name, 0) < end for name, end in target.items()):
+        while not self._is_settled or self._left(target):
             problem = self._try(load=True, derive=True)
-            if time.monotonic() > deadline and not self._is_settled:
-                left = sum(max(0, end - self._loaded.get(name, 0)) for name, end in target.items())
+            left = self._left(target)
+            if time.monotonic() > deadline and (left or not self._is_settled):
                 raise DrainTimeout(
                     f"{left} bytes of the spool still wait to be loaded, and {self._pending} traces to "
                     f"be derived, in `{self._config.store}`: {problem or 'the time was too short'}\n"
@@ -129,6 +129,15 @@ class Loader:
             return {path.name: end for path, _, end in self._waiting_now()}
         except OSError as error:
             raise DrainTimeout(f"The spool `{self._spool.directory}` cannot be read: {error.strerror}.") from error
+
+    def _left(self, target: Mapping[str, int]) -> int:
+        """How much of the target still waits [bytes]; a segment that is gone was loaded, whatever the manifest says."""
+        try:
+            waits = self._waiting_now()
+        except OSError:
+            # The attempt to load it says what is wrong.
+            return sum(target.values())
+        return sum(max(0, min(end, target.get(path.name, 0)) - start) for path, start, end in waits)
 
     def stop(self) -> None:
         """Ends the thread; a window under way is finished."""
