@@ -112,7 +112,7 @@ def test_an_early_fault_costs_nothing_that_was_acknowledged(
     assert fail_the_nth(tmp_path / "store", traces, monkeypatch, call, errno.EIO, nth)
 
 
-@pytest.mark.exhaustive
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", [errno.EIO, errno.ENOSPC])
 @pytest.mark.parametrize("call", CALLS)
 def test_whichever_call_fails_nothing_acknowledged_is_lost_or_doubled(
@@ -140,13 +140,8 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(place)], check=True)
 
 
-@pytest.mark.parametrize(
-    "left_kb",
-    [
-        *(pytest.param(kb, marks=pytest.mark.slow) for kb in (40, 200, 600, 1500)),
-        *(pytest.param(kb, marks=pytest.mark.exhaustive) for kb in (4000, 9000)),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("left_kb", [40, 200, 600, 1500, 4000, 9000])
 def test_a_full_disk_refuses_and_goes_on_once_there_is_room(small_disk: Path, traces: Make, left_kb: int) -> None:
     """Full in the spool, in the database's log or in a checkpoint, depending on how much room there is at first."""
     store, ballast = small_disk / "store", small_disk / "ballast"
