@@ -289,6 +289,38 @@ def test_foreign_and_newer_files_are_left_alone(tmp_path: Path) -> None:
     assert not (tmp_path / "nothing").exists()
 
 
+def test_a_header_that_is_none_is_damage_where_a_spool_says_that_it_was_a_store(tmp_path: Path) -> None:
+    directory = tmp_path / "store"
+    path = fill(directory)
+    with path.open("r+b") as file:
+        file.write(bytes(4096))
+    broken = path.read_bytes()
+    with (
+        pytest.raises(StoreUnrecognised, match=f"spanscore doctor --repair --store {directory}"),
+        read_session(directory),
+    ):
+        pass
+    document = repair_store(directory)
+
+    assert numbers(directory) == list(range(N))
+    assert "header is damaged" in document["damage"]
+    (kept,) = directory.glob("damaged-*/spanscore.duckdb")
+    assert kept.read_bytes() == broken
+
+
+def test_a_header_that_is_none_and_nothing_to_make_a_store_of_is_left_alone(tmp_path: Path) -> None:
+    directory = tmp_path / "store"
+    path = fill(directory, spooled=0, retired=5)
+    shutil.rmtree(directory / "spool")
+    with path.open("r+b") as file:
+        file.write(bytes(4096))
+    broken = path.read_bytes()
+    with pytest.raises(StoreUnrecognised, match="restore it from a backup"):
+        repair_store(directory)
+
+    assert path.read_bytes() == broken
+
+
 @pytest.mark.slow
 def test_a_repair_that_was_cut_short_is_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     directory = tmp_path / "store"

@@ -112,6 +112,8 @@ def _spool(directory: Path, loaded: dict[str, int]) -> dict[str, int | None]:
 
 
 def _advice(document: dict[str, Any]) -> list[str]:
+    from spanscore.store.directory import store_option
+
     store = document["store"]
     collector = document["collector"]
     contents = document["contents"]
@@ -120,14 +122,14 @@ def _advice(document: dict[str, Any]) -> list[str]:
         if collector is None or not collector["is_running"]:
             advice.append(
                 "Spans wait in the spool and no collector runs to load them. "
-                f"Start one: spanscore collect --store {store}"
+                f"Start one: spanscore collect {store_option(store)}"
             )
         elif collector["last_error"] is not None:
             advice.append(f"Spans wait in the spool. The collector last said: {collector['last_error']}")
     if contents["pending_traces"]:
         advice.append(
             f"{contents['pending_traces']} traces have rows that the trajectory does not know yet. "
-            f"A running collector catches up by itself; otherwise: spanscore rebuild --store {store}"
+            f"A running collector catches up by itself; otherwise: spanscore rebuild {store_option(store)}"
         )
     if document["archive"]["foreign_files"]:
         advice.append(
@@ -138,7 +140,7 @@ def _advice(document: dict[str, Any]) -> list[str]:
     if contents["compaction_due"]:
         advice.append(
             "Something was purged, and bytes of it may remain in the database file. "
-            f"Write it anew: spanscore purge --compact --store {store}"
+            f"Write it anew: spanscore purge --compact {store_option(store)}"
         )
     advice += _advice_on_accounting(document)
     if document["accounting"]["spans"]["conflict"]:

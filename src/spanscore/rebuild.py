@@ -19,10 +19,8 @@ def rebuild_store(directory: Path, *, on_traces: Callable[[int, int], None] | No
     Raises:
         StoreMissing: there is no store.
     """
-    from spanscore.errors import StoreMissing
-    from spanscore.store import Store, database_path
+    from spanscore.store import Store, require_store
 
-    if not database_path(directory).exists():
-        raise StoreMissing(f"There is no store in `{directory}`.\n  Name its directory with --store.")
+    require_store(directory)
     with Store.open(directory) as store:
         return store.rebuild(on_traces)

@@ -37,6 +37,7 @@ def repair_store(directory: Path, *, on_traces: Callable[[int, int], None] | Non
     from spanscore.collector.spool import Spool
     from spanscore.errors import StoreMissing
     from spanscore.store import database_path, unreadable
+    from spanscore.store.directory import spool_bytes
 
     path = database_path(directory)
     spool = directory / "spool"
@@ -44,12 +45,14 @@ def repair_store(directory: Path, *, on_traces: Callable[[int, int], None] | Non
         raise StoreMissing(
             f"There is neither a store nor a spool in `{directory}`.\n  Name its directory with --store."
         )
+    # What the spool keeps came through a collector of this directory: the file beside it is a store, however it looks.
+    is_store = spool_bytes(directory) > 0
     with Spool(spool):
-        problem = unreadable(path) if path.exists() else "the file is missing"
+        problem = unreadable(path, is_store=is_store) if path.exists() else "the file is missing"
         if problem is None:
             return {"schema_version": SCHEMA_VERSION, "store": str(directory), "damage": None, "notes": []}
         aside = directory / f"damaged-{dt.datetime.now(dt.UTC):%Y%m%dT%H%M%S.%fZ}"
-        if _is_only_the_log(path, aside):
+        if _is_only_the_log(path, aside, is_store=is_store):
             return _document(directory, problem, aside, None, 0, _notes_on_log(directory))
         return _replace(directory, path, problem, aside, on_traces)
 
@@ -58,7 +61,7 @@ def _log_of(path: Path) -> Path:
     return path.with_name(f"{path.name}.wal")
 
 
-def _is_only_the_log(path: Path, aside: Path) -> bool:
+def _is_only_the_log(path: Path, aside: Path, *, is_store: bool) -> bool:
     """Puts the log aside, and back again when the file is damaged without it too."""
     from spanscore.store import unreadable
 
@@ -67,7 +70,7 @@ def _is_only_the_log(path: Path, aside: Path) -> bool:
         return False
     aside.mkdir(mode=0o700)
     log.rename(aside / log.name)
-    if unreadable(path) is None:
+    if unreadable(path, is_store=is_store) is None:
         _sync(path.parent)
         return True
     (aside / log.name).rename(log)
@@ -154,9 +157,11 @@ def _document(
 
 
 def _notes_on_log(directory: Path) -> list[str]:
+    from spanscore.store.directory import store_option
+
     return [
         "Only the log was damaged; the file without it is whole.",
-        f"What the collector had in it is loaded again from the spool:  spanscore collect --store {directory}",
+        f"What the collector had in it is loaded again from the spool:  spanscore collect {store_option(directory)}",
         "What `ingest`, `evaluate` or `bench` wrote last may have been in the log alone: run them again.",
     ]
 

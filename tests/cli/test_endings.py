@@ -2,9 +2,11 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 
+import duckdb
 import pytest
 from commands import CORPUS, run, start
 
@@ -143,3 +145,55 @@ def test_json_is_json_where_the_encoding_lacks_a_character(store):
     said = subprocess.run([*command, "--store", store], env=environment, capture_output=True, check=True).stdout
 
     assert json.loads(said.decode("ascii")) == [{"answer": "18.5 \u00b0C \U0001f600"}]
+
+
+def first_byte_of(database, table):
+    """Where in the file the values of a table lie [bytes]."""
+    with duckdb.connect(str(database), read_only=True) as connection:
+        ((block,),) = connection.execute(
+            f"select min(block_id) from pragma_storage_info('{table}') where block_id >= 0"
+        ).fetchall()
+        ((size,),) = connection.execute("select block_size from pragma_database_size()").fetchall()
+    # Three headers of 4 KiB lie before the first block, and a checksum at the beginning of each.
+    return 3 * 4096 + block * size + 8
+
+
+@pytest.mark.parametrize(
+    "words", [("report",), ("evaluate",), ("sql", "select * from runs")], ids=lambda words: words[0]
+)
+def test_damage_that_is_found_on_the_way_is_told_with_the_repair(store, tmp_path, words):
+    """The file opens well, and its damage is met only when the values are read."""
+    directory = tmp_path / "my store"
+    shutil.copytree(store, directory)
+    database = directory / "spanscore.duckdb"
+    first = first_byte_of(database, "runs")
+    with database.open("r+b") as file:
+        file.seek(first + 100)
+        file.write(b"\xff" * 64)
+    ended = run(*words, "--store", directory)
+
+    assert ended.code == 3, ended.out
+    assert "Traceback" not in ended.err
+    assert "damaged" in ended.err
+    assert f"spanscore doctor --repair --store '{directory}'" in ended.err
+
+
+@pytest.mark.parametrize("words", [("doctor",), ("report",), ("rebuild",), ("score",)], ids=lambda words: words[0])
+def test_a_database_that_is_gone_is_told_with_what_is_left(store, tmp_path, words):
+    (tmp_path / "spool").mkdir()
+    (tmp_path / "spool" / f"{'1' * 20}-0123abcd.spool").write_bytes(b"x" * 100)
+    ended = run(*words, "--store", tmp_path)
+
+    assert ended.code == 2
+    assert "a spool that keeps 100 bytes of what was acknowledged" in ended.err
+    assert f"spanscore doctor --repair --store {tmp_path}" in ended.err
+
+
+def test_an_archive_without_its_database_is_told(tmp_path):
+    folder = tmp_path / "archive" / "spans" / "day=2026-01-01"
+    folder.mkdir(parents=True)
+    (folder / "x.parquet").write_bytes(b"x")
+    ended = run("traces", "--store", tmp_path)
+
+    assert ended.code == 2
+    assert "an archive that belongs to one" in ended.err

@@ -16,7 +16,9 @@ from typing import Any
 import pytest
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from typer.testing import CliRunner
 
+from spanscore.cli import app
 from spanscore.collector.records import Encoding, Signal, SpoolRecord
 from spanscore.collector.spool import QUARANTINE, Spool
 from spanscore.doctor import examine
@@ -262,6 +264,38 @@ def test_an_unknown_or_ambiguous_id_deletes_nothing(store):
         with pytest.raises(UsageError, match=message):
             purge_store(store, Purgeable(traces=traces))
     assert rows(store, 1, 2, 3, 4) == before
+
+
+@pytest.mark.parametrize("sessions", [("nosuch",), ("session-1", "nosuch")])
+def test_an_unknown_session_deletes_nothing(store, sessions):
+    before, file = rows(store, 1, 2, 3, 4), (store / "spanscore.duckdb").stat().st_ino
+    with pytest.raises(UsageError, match="session `nosuch`"):
+        purge_store(store, Purgeable(sessions=sessions))
+    assert rows(store, 1, 2, 3, 4) == before
+    assert (store / "spanscore.duckdb").stat().st_ino == file
+
+
+def test_where_nothing_matches_nothing_is_written_anew_and_that_is_said(store):
+    file = (store / "spanscore.duckdb").stat().st_ino
+    words = ["purge", "--store", str(store), "--before", "2001-01-01"]
+    unasked, shown = CliRunner().invoke(app, words), CliRunner().invoke(app, [*words, "--yes"])
+    document = CliRunner().invoke(app, [*words, "--yes", "--format", "json"])
+
+    assert (unasked.exit_code, shown.exit_code, document.exit_code) == (0, 0, 0)
+    assert unasked.stdout.startswith("Nothing matched, and nothing was deleted.")
+    assert shown.stdout.startswith("Nothing matched, and nothing was deleted.")
+    assert json.loads(document.stdout) | {"traces": 0, "log_records": 0, "compacted": False} == json.loads(
+        document.stdout
+    )
+    assert (store / "spanscore.duckdb").stat().st_ino == file
+
+
+def test_what_a_purge_without_compaction_left_is_written_anew_by_the_next(store):
+    purge_store(store, Purgeable(traces=(trace_id(3),)), compact=False)
+    purged = purge_store(store, Purgeable(before=day("2001-01-01")))
+
+    assert purged.is_empty
+    assert purged.compaction is not None
 
 
 def test_what_shares_a_run_is_derived_again(store):

@@ -172,7 +172,7 @@ def test_a_file_that_is_no_database_is_refused_and_left_as_it_is(tmp_path: Path,
     path = database_path(tmp_path)
     path.write_bytes(content)
 
-    with pytest.raises(StoreUnrecognised, match="not a DuckDB file"):
+    with pytest.raises(StoreUnrecognised, match="does not begin as a DuckDB file does"):
         Store.open(tmp_path)
     assert path.read_bytes() == content
 

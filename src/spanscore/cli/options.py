@@ -20,12 +20,22 @@ MaxTextOption = Annotated[
     ),
 ]
 
+STORE_KEY = "spanscore.store"
+
+
+def _remember(context: typer.Context, store: Path) -> Path:
+    """Notes the store where the end of every command finds it: an error deep inside does not know it."""
+    context.meta[STORE_KEY] = store
+    return store
+
+
 StoreOption = Annotated[
     Path,
     typer.Option(
         "--store",
         metavar="DIR",
         envvar="SPANSCORE_STORE",
+        callback=_remember,
         help="Directory of the store.",
         show_envvar=True,
     ),

@@ -1,6 +1,7 @@
 """`spanscore purge`: traces deleted for good."""
 
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -43,6 +44,9 @@ def purge(
     What is named by --trace, --session or --before goes, with its scores. No collector may run meanwhile. The same
     spans can be stored again afterwards: a purge is no ban. Captured files, exports and backups are not looked for.
 
+    A trace or session that does not exist is an error (exit code 2), and nothing is deleted. Where --before matches
+    nothing, the exit code is 0 and the database is left as it is.
+
     \b
     Examples:
       spanscore purge --session 8f14e45f --dry-run
@@ -68,11 +72,12 @@ def purge(
     )
     if dry_run or not yes:
         planned = plan_purge(store, wanted)
-        if dry_run:
-            print_purged(planned, output)
+        if dry_run or (planned.is_empty and not planned.waiting_bytes and not quarantine):
+            print_purged(replace(planned, is_dry_run=dry_run), output, store=store)
             return
         _ask(planned.counts.traces, planned.counts.spans, planned.counts.log_records)
-    print_purged(purge_store(store, wanted, compact=compact is not False, whole_quarantine=quarantine), output)
+    purged = purge_store(store, wanted, compact=compact is not False, whole_quarantine=quarantine)
+    print_purged(purged, output, store=store)
 
 
 def _ask(traces: int, spans: int, log_records: int) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from pathlib import Path
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
+from spanscore.cli.options import STORE_KEY
 from spanscore.errors import SpanscoreError
 
 EXIT_INTERNAL_ERROR = 4
@@ -45,7 +47,7 @@ class Root(TyperGroup):
         except Exception as error:  # noqa: BLE001 the last line of defence: the user learns what to do with whatever it is
             if _is_interrupt(error):
                 raise KeyboardInterrupt from None
-            damage = _damage(error)
+            damage = _damage(error, ctx.meta.get(STORE_KEY))
             if damage is not None:
                 _say(f"spanscore: {damage}")
                 raise typer.Exit(damage.exit_code) from None
@@ -59,12 +61,12 @@ def _is_interrupt(error: Exception) -> bool:
     return isinstance(error, RuntimeError) and str(error) == "Query interrupted"
 
 
-def _damage(error: Exception) -> SpanscoreError | None:
+def _damage(error: Exception, store: Path | None) -> SpanscoreError | None:
     if "duckdb" not in sys.modules:
         return None
     from spanscore.store.connection import damage_in
 
-    return damage_in(error)
+    return damage_in(error, store)
 
 
 def _say(text: str) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from spanscore.report import figures
 from spanscore.report.documents import print_json
 from spanscore.report.terminal import console
+from spanscore.store.directory import store_option
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,18 +37,21 @@ def print_archived(archived: Archived, form: str) -> None:
         _say(_compacted(archived.compaction))
 
 
-def print_purged(purged: Purged, form: str) -> None:
-    """Print what was deleted, as `text` or `json`."""
+def print_purged(purged: Purged, form: str, *, store: Path) -> None:
+    """Print what was deleted from the store in the directory `store`, as `text` or `json`."""
     if form == "json":
         print_json(purged.document())
         return
     counts = purged.counts
     verb = "Would delete" if purged.is_dry_run else "Deleted"
     archived = f", {figures.count(counts.archived_traces)} of them in the archive" if counts.archived_traces else ""
-    _say(
-        f"{verb} {_amount(counts.traces, counts.spans, counts.log_records)}{archived}, with "
-        f"{figures.count(counts.runs)} runs and {figures.count(counts.scores)} scores."
-    )
+    if purged.is_empty:
+        _say(f"Nothing matched{'' if purged.is_dry_run else ', and nothing was deleted'}.")
+    else:
+        _say(
+            f"{verb} {_amount(counts.traces, counts.spans, counts.log_records)}{archived}, with "
+            f"{figures.count(counts.runs)} runs and {figures.count(counts.scores)} scores."
+        )
     if counts.shared_traces:
         _say(f"{figures.count(counts.shared_traces)} traces that share a run with them stay, and lose their scores.")
     if purged.waiting_bytes:
@@ -63,8 +67,11 @@ def print_purged(purged: Purged, form: str) -> None:
         )
     if purged.compaction is not None:
         _say(_compacted(purged.compaction))
-    elif not purged.is_dry_run:
-        _say("Bytes of the deleted rows remain in the database file until `spanscore purge --compact`.")
+    elif not purged.is_dry_run and not purged.is_empty:
+        _say(
+            "Bytes of the deleted rows remain in the database file until it is written anew:  "
+            f"spanscore purge --compact {store_option(store)}"
+        )
 
 
 def print_compacted(compaction: Compaction, form: str) -> None:

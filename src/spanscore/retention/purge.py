@@ -32,8 +32,14 @@ class Purged:
     spool: Expunged | None
     """None where there is no spool, and for a dry run."""
     compaction: Compaction | None
+    """None where the database was not written anew: nothing was deleted, or it was left for later."""
     waiting_bytes: int
     """Bytes in the spool that a dry run could not look into; they are loaded before anything is deleted."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing matched."""
+        return not self.counts.traces and not self.counts.log_records
 
     def document(self) -> dict[str, Any]:
         """The JSON document of `spanscore purge --format json`."""
@@ -52,21 +58,30 @@ def plan_purge(directory: Path, wanted: Purgeable) -> Purged:
     """Counts what a purge would delete, and deletes nothing.
 
     Raises:
-        UsageError: an id is unknown or ambiguous.
+        UsageError: an id or a session is unknown, or an id ambiguous.
         StoreError: the store cannot be used.
     """
     from spanscore.collector.collector import SPOOL_FOLDER
     from spanscore.collector.slices import waiting
+    from spanscore.errors import UsageError
     from spanscore.store import Store, require_store
     from spanscore.store.purge import select
 
     require_store(directory)
     with Store.open(directory, wait_s=WAIT_S) as store:
-        counts = select(store.connection, wanted)
-        loaded = store.manifest()
-    spool = directory / SPOOL_FOLDER
-    pieces = waiting(spool, loaded=loaded, synced={}) if spool.is_dir() else ()
-    return Purged(counts, True, 0, None, None, sum(end - start for _, start, end in pieces))
+        spool = directory / SPOOL_FOLDER
+        pieces = waiting(spool, loaded=store.manifest(), synced={}) if spool.is_dir() else ()
+        waiting_bytes = sum(end - start for _, start, end in pieces)
+        try:
+            counts = select(store.connection, wanted)
+        except UsageError as error:
+            if not waiting_bytes:
+                raise
+            raise UsageError(
+                f"{error}\n  {waiting_bytes} bytes wait in the spool and were not looked into: with --yes they are "
+                "loaded first."
+            ) from error
+    return Purged(counts, True, 0, None, None, waiting_bytes)
 
 
 def purge_store(directory: Path, wanted: Purgeable, *, compact: bool = True, whole_quarantine: bool = False) -> Purged:
@@ -82,7 +97,7 @@ def purge_store(directory: Path, wanted: Purgeable, *, compact: bool = True, who
         whole_quarantine: delete all copies of unreadable requests too, whatever they hold.
 
     Raises:
-        UsageError: an id is unknown or ambiguous.
+        UsageError: an id or a session is unknown, or an id ambiguous.
         CollectorRunning: a collector uses the store.
         StoreError: the store cannot be used.
     """
@@ -90,7 +105,7 @@ def purge_store(directory: Path, wanted: Purgeable, *, compact: bool = True, who
     from spanscore.collector.expunge import expunge
     from spanscore.store import Store, require_store
     from spanscore.store.batches import FOLDER as BATCHES
-    from spanscore.store.purge import has_loose_logs, purge, select, selected_traces
+    from spanscore.store.purge import has_loose_logs, is_compaction_due, purge, select, selected_traces
 
     require_store(directory)
     expunged = None
@@ -111,7 +126,9 @@ def purge_store(directory: Path, wanted: Purgeable, *, compact: bool = True, who
             shutil.rmtree(directory / BATCHES, ignore_errors=True)
             if counts.traces or counts.log_records:
                 purge(store.connection, counts)
-        compaction = finish_purge(directory) if compact else None
+            # Nothing was deleted, now or by a purge that was killed: the file holds no byte that should be gone.
+            is_due = is_compaction_due(store.connection)
+        compaction = finish_purge(directory) if compact and is_due else None
     return Purged(counts, False, journals, expunged, compaction, 0)
 
 

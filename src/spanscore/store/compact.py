@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from spanscore.errors import StoreError
 from spanscore.store.connection import connect_for_writing, database_path
-from spanscore.store.directory import sync_directory
+from spanscore.store.directory import store_option, sync_directory
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,7 +67,8 @@ def compact(directory: Path, *, wait_s: float = WAIT_S) -> Compaction:
     except (duckdb.Error, OSError) as error:
         raise StoreError(
             f"The database `{path}` could not be written anew: {str(error).splitlines()[0]}\n"
-            "  It is as it was. Look at the free space, then run:  spanscore purge --compact"
+            "  It is as it was. Look at the free space, then run:  "
+            f"spanscore purge --compact {store_option(directory)}"
         ) from error
     finally:
         connection.close()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from spanscore.errors import StoreDamaged, StoreError, StoreLocked, StoreTooNew, StoreUnrecognised, UsageError
+from spanscore.store.directory import spool_bytes, store_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -273,8 +274,8 @@ def _refusal(path: Path, error: duckdb.Error, wait_s: float) -> StoreError:
         )
     if "not a valid DuckDB database file" in text:
         return StoreUnrecognised(
-            f"`{path}` is not a DuckDB file, so it is not a spanscore store.\n"
-            "  It is left as it is: name another directory with --store, or move the file away."
+            f"`{path}` does not begin as a DuckDB file does: it is something else, or its header is damaged.\n"
+            f"  It is left as it is. {_how_to_begin_again(path.parent)}"
         )
     if "version number" in text and "can only read" in text:
         return StoreTooNew(
@@ -283,13 +284,23 @@ def _refusal(path: Path, error: duckdb.Error, wait_s: float) -> StoreError:
         )
     if isinstance(error, duckdb.IOException) and ("Cannot open file" in text or "Permission denied" in text):
         return StoreError(f"The store `{path}` cannot be opened: {_first_line(text)}\n  Check its owner and its mode.")
-    return StoreDamaged(f"DuckDB refuses the store `{path}`: {_first_line(text)}\n  {_how_to_repair(path)}")
+    return StoreDamaged(f"DuckDB refuses the store `{path}`: {_first_line(text)}\n  {_how_to_repair(path.parent)}")
 
 
-def damage_in(error: Exception) -> StoreDamaged | None:
+def _how_to_begin_again(directory: Path) -> str:
+    if spool_bytes(directory):
+        return _how_to_repair(directory)
+    return (
+        "Name another directory with --store. If it was a store, restore it from a backup, or move the file away and "
+        "load again what was captured."
+    )
+
+
+def damage_in(error: Exception, directory: Path | None = None) -> StoreDamaged | None:
     """What to say of an error that DuckDB gave while it read or wrote an open store whose file is damaged, else None.
 
-    A cut or overwritten file opens well as long as its first blocks are whole.
+    A cut or overwritten file opens well as long as its first blocks are whole. `directory` is of the store where that
+    is known: DuckDB names the file in some errors only.
     """
     text = str(error)
     if not isinstance(error, duckdb.Error):
@@ -301,19 +312,21 @@ def damage_in(error: Exception) -> StoreDamaged | None:
         )
     if not any(sign in text for sign in _SIGNS_OF_DAMAGE):
         return None
-    return StoreDamaged(f"The file of the store is damaged: {_first_line(text)}\n  {_how_to_repair(_named_in(text))}")
+    return StoreDamaged(
+        f"The file of the store is damaged: {_first_line(text)}\n  {_how_to_repair(directory or _named_in(text))}"
+    )
 
 
 def _named_in(text: str) -> Path | None:
     match = re.search(rf'"(?P<path>[^"]*{re.escape(DATABASE_NAME)})"', text)
-    return None if match is None else Path(match["path"])
+    return None if match is None else Path(match["path"]).parent
 
 
-def _how_to_repair(path: Path | None) -> str:
-    directory = "" if path is None else f" --store {path.parent}"
+def _how_to_repair(directory: Path | None) -> str:
+    option = "" if directory is None else f" {store_option(directory)}"
     return (
-        f"Make a new store of what the spool keeps and of what can still be read, with the damaged file put aside:  "
-        f"spanscore doctor --repair{directory}"
+        "Make a new store of what the spool keeps and of what can still be read, with the damaged file put aside:  "
+        f"spanscore doctor --repair{option}"
     )
 
 

@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 import os
+import shlex
 from typing import TYPE_CHECKING
 
 from spanscore.errors import StoreError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+def store_option(directory: Path | str) -> str:
+    """The option that names the store, as a command that is shown to a user to be run must have it."""
+    return f"--store {shlex.quote(str(directory))}"
+
+
+def spool_bytes(directory: Path) -> int:
+    """How much the spool of the store in `directory` keeps [bytes]; 0 where there is no spool.
+
+    A segment stays a while after it has been loaded, so what is kept may be in the store, too.
+    """
+    try:
+        return sum(path.stat().st_size for path in (directory / "spool").glob("*.spool"))
+    except OSError:
+        return 0
 
 
 def make_directory(directory: Path) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from spanscore import __version__
 from spanscore.errors import StoreOutdated, StoreTooNew, StoreUnrecognised
+from spanscore.store.directory import store_option
 
 if TYPE_CHECKING:
     import duckdb
@@ -117,7 +118,7 @@ def require_current(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     if version < newest:
         raise StoreOutdated(
             f"The store `{path}` has schema {version}; this version of spanscore reads schema {newest}.\n"
-            f"  Bring it up to date with:  spanscore rebuild --store {path.parent}"
+            f"  Bring it up to date with:  spanscore rebuild {store_option(path.parent)}"
         )
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from spanscore.errors import StoreOutdated
 from spanscore.store import derive, load
+from spanscore.store.directory import store_option
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,5 +67,5 @@ def require_current(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
         described = "has no trajectories yet" if found is None else f"holds trajectories of model {found}"
         raise StoreOutdated(
             f"The store `{path}` {described}; this version of spanscore reads model {derive.MODEL_VERSION}.\n"
-            f"  Derive them again with:  spanscore rebuild --store {path.parent}"
+            f"  Derive them again with:  spanscore rebuild {store_option(path.parent)}"
         )

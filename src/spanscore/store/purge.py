@@ -72,6 +72,7 @@ def select(connection: duckdb.DuckDBPyConnection, wanted: Purgeable) -> PurgeCou
     if wanted.traces:
         _add_named(connection, wanted.traces)
     if wanted.sessions:
+        _require_sessions(connection, wanted.sessions)
         for target, query in (("purged_traces", "purge_session"), ("purged_logs", "session_logs")):
             connection.execute(
                 f"insert into {target} {read_query(f'retention/{query}.sql')}", {"sessions": list(wanted.sessions)}
@@ -149,6 +150,14 @@ def _add_named(connection: duckdb.DuckDBPyConnection, prefixes: Sequence[str]) -
     if problems:
         raise UsageError("\n".join(problems) + "\n  Nothing was deleted.")
     connection.executemany("insert into purged_traces values (?)", [[trace_id] for trace_id, _ in rows])
+
+
+def _require_sessions(connection: duckdb.DuckDBPyConnection, sessions: Sequence[str]) -> None:
+    rows = connection.execute(read_query("retention/known_sessions.sql"), {"sessions": list(sessions)}).fetchall()
+    known = {session for (session,) in rows}
+    problems = [f"No run, span or log record is of the session `{name}`." for name in sessions if name not in known]
+    if problems:
+        raise UsageError("\n".join(problems) + "\n  Nothing was deleted.")
 
 
 def _columns(connection: duckdb.DuckDBPyConnection, column: str) -> list[str]:

@@ -59,14 +59,22 @@ class SalvagedTable:
     received: tuple[datetime, datetime] | None = None
 
 
-def unreadable(path: Path) -> str | None:
+def unreadable(path: Path, *, is_store: bool) -> str | None:
     """Reads every row of every table; what DuckDB says of the first it cannot read, None when it can read them all.
+
+    Args:
+        path: of the file.
+        is_store: whether something else says that it is one of ours, so that a header that is none is damage.
 
     Raises:
         StoreLocked, StoreTooNew, StoreUnrecognised: the file is in use, newer, or no spanscore store.
     """
     try:
         connection = connect_for_reading(path, wait_s=DEFAULT_WAIT_S, timeout_s=None, memory_limit=None, threads=None)
+    except StoreUnrecognised:
+        if not is_store:
+            raise
+        return "it does not begin as a DuckDB file does: its header is damaged"
     except StoreDamaged as error:
         return str(error).splitlines()[0]
     try:
@@ -89,15 +97,11 @@ def salvage_rows(store: Store, damaged: Path) -> list[SalvagedTable] | None:
     Returns:
         What became of each table; None when DuckDB cannot open the file at all.
 
-    Raises:
-        StoreTooNew, StoreUnrecognised: the file is newer, or something else than a spanscore store.
     """
     con = store.connection
     try:
         con.execute(f"attach '{str(damaged).replace(chr(39), chr(39) * 2)}' as damaged (read_only)")
-    except duckdb.Error as error:
-        if "not a valid DuckDB database file" in str(error):
-            raise StoreUnrecognised(f"`{damaged}` is not a DuckDB file, so it is not a spanscore store.") from error
+    except duckdb.Error:
         return None
     try:
         present = set(_tables(con, "damaged"))

@@ -10,6 +10,7 @@ import duckdb
 
 from spanscore.errors import QueryError, QueryTimeout, StoreMissing
 from spanscore.store import migrate, model
+from spanscore.store.archive.files import ARCHIVE_FOLDER
 from spanscore.store.archive.views import archive_folder, lay_views
 from spanscore.store.connection import (
     DEFAULT_WAIT_S,
@@ -18,6 +19,7 @@ from spanscore.store.connection import (
     database_path,
     default_spilling_memory_limit,
 )
+from spanscore.store.directory import spool_bytes, store_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -94,7 +96,7 @@ class ReadSession:
                 "  Narrow it down, or allow more with SPANSCORE_MEMORY_LIMIT."
             ) from error
         except duckdb.Error as error:
-            raise damage_in(error) or QueryError(str(error)) from error
+            raise damage_in(error, self.path.parent) or QueryError(str(error)) from error
 
 
 def kind_of(statement: duckdb.Statement) -> str:
@@ -113,12 +115,24 @@ def require_store(directory: Path) -> Path:
         StoreMissing: there is none.
     """
     path = database_path(directory)
-    if not path.exists():
+    if path.exists():
+        return path
+    kept = spool_bytes(directory)
+    if kept:
         raise StoreMissing(
-            f"There is no store in `{directory}`.\n"
-            "  Make one with `spanscore ingest` or `spanscore collect`, or name another directory with --store."
+            f"There is no database in `{directory}`, but a spool that keeps {kept} bytes of what was acknowledged.\n"
+            "  Make a new store of it, and be told what cannot be there:  spanscore doctor --repair "
+            f"{store_option(directory)}"
         )
-    return path
+    if next((directory / ARCHIVE_FOLDER).rglob("*.parquet"), None) is not None:
+        raise StoreMissing(
+            f"There is no database in `{directory}`, but an archive that belongs to one.\n"
+            "  Restore `spanscore.duckdb` from a backup of the directory: without it nothing can read the archive."
+        )
+    raise StoreMissing(
+        f"There is no store in `{directory}`.\n"
+        "  Make one with `spanscore ingest` or `spanscore collect`, or name another directory with --store."
+    )
 
 
 @contextmanager

@@ -72,5 +72,5 @@ def lay_views(connection: duckdb.DuckDBPyConnection, directory: Path, database: 
             try:
                 connection.execute(f"create or replace temp view {table} as {queries[table]}")
             except duckdb.Error as error:
-                raise damage_in(error) or error from error
+                raise damage_in(error, directory) or error from error
     return queries

@@ -47,7 +47,7 @@ def serve(requests: int, replies: int) -> None:
         try:
             server.answer(document, tables)
         except Exception as error:  # noqa: BLE001 whatever went wrong is for the caller to tell
-            wire.write_all(replies, [_failure(error)])
+            wire.write_all(replies, [_failure(error, document.get("directory"))])
             if isinstance(error, duckdb.FatalException | duckdb.InternalException):
                 return
 
@@ -136,7 +136,7 @@ def _seconds(document: dict[str, Any]) -> float:
     return float(document.get("allowed_s") or 86_400.0)
 
 
-def _failure(error: Exception) -> bytes:
+def _failure(error: Exception, directory: str | None = None) -> bytes:
     if isinstance(error, SpanscoreError):
         return wire.json_frame({"error": type(error).__name__, "message": str(error), "is_breach": _is_breach(error)})
     if isinstance(error, MemoryError | wire.FrameTooLarge):
@@ -149,7 +149,7 @@ def _failure(error: Exception) -> bytes:
         return wire.json_frame(
             {"error": "QueryError", "message": f"The query {reason}.\n  {advice}", "is_breach": True}
         )
-    damage = damage_in(error)
+    damage = damage_in(error, None if directory is None else Path(directory))
     if damage is not None:
         return wire.json_frame({"error": "StoreDamaged", "message": str(damage), "is_breach": True})
     return wire.json_frame({"error": "", "message": "".join(traceback.format_exception(error)), "is_breach": True})
