@@ -164,7 +164,7 @@ def write_batch(
             connection, outcomes=kept_outcomes, evaluators=evaluated, runs=kept_runs, is_selection=None
         )
         _make(connection, "drop_failures")
-        _make(connection, "keep_failures")
+        connection.execute(read_query("evaluation/insert_failures.sql"))
         _make(connection, "batch_states")
         _make(connection, "drop_states")
         _make(connection, "insert_states")
@@ -230,7 +230,7 @@ def store_failures(directory: Path, evaluated: pa.Table) -> None:
     with transaction(directory, wait_s=WAIT_S) as connection:
         connection.register("evaluated", evaluated)
         _make(connection, "drop_failures")
-        _make(connection, "keep_failures")
+        connection.execute(read_query("evaluation/insert_failures.sql"))
 
 
 def _leftovers(connection: duckdb.DuckDBPyConnection, parameters: Mapping[str, object]) -> Leftovers:
