@@ -357,4 +357,8 @@ def test_the_command_prints_one_document(tmp_path: Path) -> None:
     again = CliRunner().invoke(app, words)
 
     assert (result.exit_code, json.loads(result.stdout)["from_spool"]) == (0, N)
+    path.unlink()
+    shown = CliRunner().invoke(app, words)
+    assert f"from the spool  {N} spans" in shown.stdout
+    assert "Nothing could be read of the old file" not in shown.stdout
     assert "Every row can be read" in again.stdout

@@ -16,4 +16,7 @@ select
     ) as pending_traces,
     (select count(*) from archived_traces) as archived_traces,
     (select count(*) > 0 from store_meta where key = 'compaction_due') as compaction_due,
-    (select max(received_at) from spans) as last_received_at
+    greatest(
+        (select max(received_at) from spans),
+        (select max(received_at) from log_records)
+    ) as last_received_at

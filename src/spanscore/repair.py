@@ -87,7 +87,8 @@ def _replace(
     shutil.rmtree(workshop, ignore_errors=True)
     with Store.open(workshop) as store:
         from_spool, unusable = _load_spool(store, directory / "spool")
-        salvaged = salvage_rows(store, path) if path.exists() else None
+        has_file = path.exists()
+        salvaged = salvage_rows(store, path) if has_file else None
         has_archive = any(table.name == "archived_traces" and table.copied for table in salvaged or [])
         store.derive(on_traces)
         store.checkpoint()
@@ -108,7 +109,7 @@ def _replace(
             store.rebuild(on_traces)
     if not any(aside.iterdir()):
         aside.rmdir()
-    notes = _notes(directory, salvaged, unusable)
+    notes = _notes(directory, salvaged, unusable, has_file=has_file)
     if aside.exists():
         notes.append(
             f"The old files are in `{aside}`, with all they hold; `purge` does not reach them. Delete the folder once "
@@ -166,7 +167,7 @@ def _notes_on_log(directory: Path) -> list[str]:
     ]
 
 
-def _notes(directory: Path, salvaged: list[SalvagedTable] | None, unusable: int) -> list[str]:
+def _notes(directory: Path, salvaged: list[SalvagedTable] | None, unusable: int, *, has_file: bool) -> list[str]:
     """What cannot be there, and what to do about it."""
     from spanscore.collector.retired import read_retired
     from spanscore.collector.spool import segment_paths
@@ -185,8 +186,8 @@ def _notes(directory: Path, salvaged: list[SalvagedTable] | None, unusable: int)
                 f"the spool still has them: it keeps {since}."
             )
         notes.append(
-            "Nothing could be read of the old file: captured files have to be ingested again, and scores, experiments, "
-            "cases and evaluation results have to be made again."
+            f"{'Nothing could be read of the old file' if has_file else 'There was no old file'}: captured files "
+            "have to be ingested again, and scores, experiments, cases and evaluation results have to be made again."
         )
     for table in salvaged or []:
         if table.rows is None:

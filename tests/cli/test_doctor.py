@@ -106,3 +106,15 @@ def test_a_damaged_store_is_exit_3_or_2_and_left_as_it_is(tmp_path):
     assert ended.code in (2, 3)
     assert "Traceback" not in ended.err
     assert database.read_bytes() == b"not a database" * 1000
+
+
+def test_the_last_thing_received_may_be_a_log_record(tmp_path):
+    run("ingest", CORPUS / "openai-otelv2legacy/one_tool.logs.jsonl", "--store", tmp_path / "s")
+
+    assert examined(tmp_path / "s")["contents"]["last_received_at"] is not None
+
+
+def test_what_is_no_select_is_called_what_was_written(store):
+    ended = run("sql", "install httpfs", "--store", store)
+
+    assert (ended.code, "this is INSTALL" in ended.err) == (2, True)

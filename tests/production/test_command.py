@@ -67,7 +67,7 @@ def test_an_alert_is_shown_and_is_the_exit_code(store: Path, tmp_path: Path) -> 
 
     assert shown.exit_code == 1, shown.stderr
     assert "firing" in shown.stdout
-    assert "the whole interval is above 0.01" in " ".join(shown.stdout.split())
+    assert "\nerrors: the whole interval is above 0.01." in shown.stdout
 
 
 def test_an_alert_that_fires_hides_no_evaluator_that_failed(store: Path, tmp_path: Path) -> None:

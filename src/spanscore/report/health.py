@@ -75,7 +75,7 @@ def print_repair(document: dict[str, Any], form: str) -> None:
 
 
 def _line(out: Console, label: str, value: str | None) -> None:
-    out.print(Text(f"{label:<14}", style="bold").append_text(plain(value)), soft_wrap=True)
+    out.print(Text(f"{label:<15} ", style="bold").append_text(plain(value)), soft_wrap=True)
 
 
 def _collector(status: dict[str, Any] | None) -> str:

@@ -45,7 +45,7 @@ def print_report(report: Report, form: str, *, as_line: bool) -> None:
         for one in report.judgements:
             # Below the table, where a narrow terminal cuts nothing off.
             if one.verdict is not Verdict.OK:
-                name = one.rule.name if one.series is None else f"{one.rule.name} of {one.series}"
+                name = one.rule.name if not one.series else f"{one.rule.name} of {one.series}"
                 out.print(plain(f"{name}: {one.reason}.", _STYLES[one.verdict]), soft_wrap=True)
     notes = error_console()
     for evaluator, error in sorted(report.scored.errors.items()):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import ExitStack, contextmanager
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -75,6 +76,9 @@ class ReadSession:
             raise QueryError(f"Expected one SELECT statement, got {len(statements)} statements.")
         kind = kind_of(statements[0])
         if kind != "SELECT":
+            # DuckDB takes INSTALL for a kind of LOAD: what was written is what is said.
+            written = re.match(r"\s*([A-Za-z]+)", statements[0].query)
+            kind = kind if written is None else written[1].upper()
             raise QueryError(
                 f"Only SELECT is allowed here, and this is {kind}.\n"
                 "  The store is read only; FROM, WITH, VALUES, DESCRIBE and SUMMARIZE count as SELECT."
