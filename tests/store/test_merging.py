@@ -11,6 +11,7 @@ import pytest
 from spanscore.store import Store
 from spanscore.store.connection import database_path
 from spanscore.store.merging import LITTLE
+from spanscore.store.writing import transaction
 
 
 def row_groups(directory: Path) -> list[int]:
@@ -47,4 +48,12 @@ def test_a_checkpoint_after_much_was_written_writes_no_row_group_again(
 ) -> None:
     for number in range(4):
         load(tmp_path / "store", make_tables, 1 + 2 * LITTLE * number, LITTLE, checkpoint=checkpoint)
+    assert row_groups(tmp_path / "store") == [LITTLE] * 4
+
+
+def test_writing_scores_and_alerts_merges_nothing(tmp_path: Path, make_tables: Any) -> None:
+    for number in range(4):
+        load(tmp_path / "store", make_tables, 1 + 2 * LITTLE * number, LITTLE, checkpoint=False)
+    with transaction(tmp_path / "store", wait_s=0) as connection:
+        connection.execute("insert into alert_states values ('a', 's', 'ok', now()::timestamp, null, 1, 'r')")
     assert row_groups(tmp_path / "store") == [LITTLE] * 4

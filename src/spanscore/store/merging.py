@@ -3,7 +3,8 @@
 DuckDB begins a new row group after every checkpoint and merges small ones in a later checkpoint, of every table and as
 many as there are: the merge takes many times longer than writing the new rows, and nobody can read the store meanwhile.
 Here a checkpoint after much was written merges nothing: the row groups that it makes are large enough. One after
-little was written merges a few, so that a store that grows by a handful of spans at a time does not fall to pieces.
+little was loaded merges a few, so that a store that grows by a handful of spans at a time does not fall to pieces. What
+is written of scores and alerts never merges: it comes of runs that were loaded, and readers wait for it as well.
 """
 
 from __future__ import annotations
@@ -11,15 +12,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import duckdb
 
 LITTLE = 2_048
 """Rows that DuckDB reads at a time [rows]: a row group with more of them is no slower to read than a large one."""
-
-LITTLE_BYTES = 4 << 20
-"""Log of about so many spans with their trajectories [bytes]."""
 
 
 def let_merge(connection: duckdb.DuckDBPyConnection, *, rows: int) -> None:
@@ -30,12 +26,3 @@ def let_merge(connection: duckdb.DuckDBPyConnection, *, rows: int) -> None:
         rows: written into one table since it was opened [rows].
     """
     connection.execute(f"set max_vacuum_tasks = {int(0 < rows < LITTLE)}")
-
-
-def let_merge_by_log(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    """As `let_merge`, by the size of the log of the database file `path` where rows were not counted."""
-    try:
-        size = path.with_name(f"{path.name}.wal").stat().st_size
-    except FileNotFoundError:
-        return
-    connection.execute(f"set max_vacuum_tasks = {int(0 < size < LITTLE_BYTES)}")

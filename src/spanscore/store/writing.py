@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from spanscore.store import load, migrate, model
 from spanscore.store.connection import connect_for_writing, database_path
-from spanscore.store.merging import let_merge_by_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +36,6 @@ def transaction(directory: Path, *, wait_s: float) -> Iterator[duckdb.DuckDBPyCo
         try:
             yield connection
             connection.commit()
-            let_merge_by_log(connection, path)
         except BaseException:
             load.roll_back(connection)
             raise
