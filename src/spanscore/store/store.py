@@ -77,10 +77,7 @@ class Store:
 
     def close(self) -> None:
         """Lets go of the store. Closing writes the log into the file."""
-        try:
-            let_merge(self.connection, rows=self._rows)
-        finally:
-            self.connection.close()
+        self.connection.close()
 
     def load(self, tables: RawTables, *, source: str, manifest: ManifestRow | None = None) -> LoadCounts:
         """Stores what is new of one batch (about 20,000 spans at most) in one transaction.
@@ -103,7 +100,7 @@ class Store:
                 f"The store `{database_path(self.directory)}` could not be written: {str(error).splitlines()[0]}\n"
                 "  Look at the free space and the memory, then load again: what is stored already is not stored twice."
             ) from error
-        self._rows += counts.spans.stored + counts.log_records.stored
+        self._add(counts.spans.stored + counts.log_records.stored)
         return counts
 
     def record_rejected(
@@ -148,7 +145,7 @@ class Store:
         done = derive.derive(self.connection, told, round_spans=round_spans or derive.ROUND_SPANS, until=until)
         if waiting and (until is None or time.monotonic() < until):
             done += stale.derive_stale(self.connection, stale.after(progress, done))
-        self._rows += done
+        self._add(done)
         return done
 
     def pending_traces(self) -> int:
@@ -174,8 +171,12 @@ class Store:
 
     def checkpoint(self) -> None:
         """Writes the write-ahead log into the file: what was loaded before is then safe without the spool."""
-        let_merge(self.connection, rows=self._rows)
         self.connection.execute("checkpoint")
+
+    def _add(self, rows: int) -> None:
+        """Counts rows as written; the next checkpoint, which closing is too, merges row groups or leaves them alone."""
+        self._rows += rows
+        let_merge(self.connection, rows=self._rows)
 
 
 def _all_rejected(reasons: Mapping[str, int]) -> SignalCounts:
