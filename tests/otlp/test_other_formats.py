@@ -124,7 +124,9 @@ def test_an_unset_jaeger_status_stays_unset_and_short_trace_ids_are_padded(tmp_p
         5,
         {"traceID": "xyz"},
         jaeger_span(startTime="soon"),
-        jaeger_span(startTime=-5),
+        jaeger_span(startTime=0.5),
+        jaeger_span(startTime="1e30"),
+        jaeger_span(startTime=1e30),
         jaeger_span(tags=[{"type": "string"}]),
         jaeger_span(tags=[{"key": "n", "type": "int64", "value": 1.5}]),
         jaeger_span(logs=[1]),
@@ -136,6 +138,16 @@ def test_a_bad_jaeger_span_is_counted_and_the_others_kept(tmp_path: Path, bad: A
 
     assert len(chunk.tables.spans) == 1
     assert sum(chunk.tables.rejected_spans.values()) == 1
+
+
+def test_a_jaeger_time_may_be_written_with_a_point_and_costs_itself_alone_where_it_does_not_fit(tmp_path: Path) -> None:
+    spans = [jaeger_span(startTime=1.5e15, duration="2.0"), jaeger_span(startTime=-5, duration=0)]
+
+    first, second = read(tmp_path, jaeger(*spans)).tables.spans.to_pylist()
+
+    times = "start_time_unix_nano", "end_time_unix_nano", "problems"
+    assert (1_500_000_000_000_000_000, 1_500_000_000_000_002_000, None) == tuple(first[name] for name in times)
+    assert (0, 0, ["integer_out_of_range"]) == tuple(second[name] for name in times)
 
 
 @pytest.mark.parametrize(

@@ -53,4 +53,12 @@ select
 from batch_spans
 inner join raw_spans on raw_spans.rowid = batch_spans.place
 left join span_runs on span_runs.s = batch_spans.s
-where list_contains(raw_spans.problems, 'truncated_value');
+where list_contains(raw_spans.problems, 'truncated_value')
+union all
+select
+    span_runs.run_id, batch_spans.trace_id, batch_spans.span_id, 'span_problem',
+    'An integer of span ' || batch_spans.name || ', or of what it belongs to, does not fit its field: an attribute is kept as a double, anything else counts as not sent'
+from batch_spans
+inner join raw_spans on raw_spans.rowid = batch_spans.place
+left join span_runs on span_runs.s = batch_spans.s
+where list_contains(raw_spans.problems, 'integer_out_of_range');

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -10,6 +11,8 @@ import pyarrow.compute as pc
 from spanscore.otlp.any_value import nested_json
 from spanscore.otlp.constants import constant, equals, filled
 from spanscore.otlp.schema import ANY_VALUE, ATTRIBUTES
+
+_NO_ENTRIES = pa.array([], ATTRIBUTES.value_type)
 
 DUPLICATE_KEY = "duplicate_attribute_key"
 STRING_INDEX = "strindex"
@@ -38,17 +41,19 @@ def wire_values(values: pa.StructArray) -> pa.StructArray:
 def wire_attributes(lists: pa.ListArray) -> AttributeLists:
     """ATTRIBUTES of each list of KeyValue in the wire shape; a null list stays null."""
     entries = lists.flatten()
+    if not len(entries):
+        return AttributeLists(_empty_lists(lists), {})
     values = entries.field("value")
     string_index = pc.struct_field(values, "string_value_strindex")
     key_index = entries.field("key_strindex")
-    odd = pa.array([], pa.int64())
+    odd_rows = {}
     refers = pc.and_not(equals(entries.field("key"), ""), equals(key_index, 0))
     if string_index.null_count < len(string_index) or pc.any(refers).as_py():
         is_odd = pc.or_(pc.is_valid(string_index), refers)
-        odd = lists.value_parent_indices().filter(is_odd)
+        odd_rows[STRING_INDEX] = lists.value_parent_indices().filter(is_odd)
     lengths = filled(pc.list_value_length(lists), 0)
     mask = lists.is_null() if lists.null_count else None
-    return attribute_lists(lengths, entries.field("key"), wire_values(values), mask=mask, string_index_rows=odd)
+    return attribute_lists(lengths, entries.field("key"), wire_values(values), mask=mask, odd_rows=odd_rows)
 
 
 def attribute_lists(
@@ -57,7 +62,7 @@ def attribute_lists(
     values: pa.StructArray,
     *,
     mask: pa.BooleanArray | None,
-    string_index_rows: pa.Array,
+    odd_rows: Mapping[str, pa.Array],
 ) -> AttributeLists:
     """Lists of the given lengths over flat keys and values, with the last of each duplicate key kept.
 
@@ -66,9 +71,9 @@ def attribute_lists(
         keys: keys of all rows in order, shape (sum of lengths,).
         values: ANY_VALUE of each key.
         mask: rows whose list is null, whose length is 0; None when there are none.
-        string_index_rows: rows that refer to a string table.
+        odd_rows: what is known to be odd about them, as in `AttributeLists`.
     """
-    odd_rows = {STRING_INDEX: string_index_rows} if len(string_index_rows) else {}
+    odd_rows = dict(odd_rows)
     entries = pa.StructArray.from_arrays([keys, values], fields=list(ATTRIBUTES.value_type))
     lists = pa.ListArray.from_arrays(_offsets(lengths), entries, type=ATTRIBUTES, mask=mask)
     parents = lists.value_parent_indices()
@@ -88,6 +93,13 @@ def attribute_lists(
     kept_lengths = _counts(parents.take(kept), rows=len(lists))
     lists = pa.ListArray.from_arrays(_offsets(kept_lengths), entries.take(kept), type=ATTRIBUTES, mask=mask)
     return AttributeLists(lists, odd_rows)
+
+
+def _empty_lists(lists: pa.ListArray) -> pa.ListArray:
+    """As many empty lists, null where the list is."""
+    offsets = pa.repeat(constant(0, pa.int32()), len(lists) + 1)
+    mask = lists.is_null() if lists.null_count else None
+    return pa.ListArray.from_arrays(offsets, _NO_ENTRIES, type=ATTRIBUTES, mask=mask)
 
 
 def _offsets(lengths: pa.Array) -> pa.Int32Array:

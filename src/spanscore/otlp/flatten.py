@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import orjson
@@ -22,6 +23,11 @@ class FlatTable:
 
     table: pa.Table
     odd_rows: OddRows
+
+
+# Most requests have neither, and a small one costs little else.
+NO_EVENTS = FlatTable(SPAN_EVENTS.empty_table(), {})
+NO_LINKS = FlatTable(SPAN_LINKS.empty_table(), {})
 
 
 @dataclass(frozen=True)
@@ -76,7 +82,8 @@ def flatten_logs(batch: pa.RecordBatch) -> FlatLogs:
 def flat_table(schema: pa.Schema, columns: Columns, attributes: AttributeLists) -> FlatTable:
     """A table of the columns and the attributes, in the order and types of the schema."""
     columns["attributes"] = attributes.lists
-    arrays = [columns[field.name].cast(field.type) for field in schema]
+    found = [(columns[field.name], field.type) for field in schema]
+    arrays = [array if array.type == wanted else array.cast(wanted) for array, wanted in found]
     return FlatTable(pa.Table.from_arrays(arrays, schema=schema), attributes.odd_rows)
 
 
@@ -139,6 +146,8 @@ def _span_table(spans: pa.StructArray, *, resource_index: pa.Array, scope_index:
 
 def _event_table(lists: pa.ListArray) -> FlatTable:
     events = lists.flatten()
+    if not len(events):
+        return NO_EVENTS
     columns = {field.name: events.field(field.name) for field in events.type if field.name in SPAN_EVENTS.names}
     columns["span_index"], columns["event_index"] = list_positions(lists)
     return flat_table(SPAN_EVENTS, columns, wire_attributes(events.field("attributes")))
@@ -146,6 +155,8 @@ def _event_table(lists: pa.ListArray) -> FlatTable:
 
 def _link_table(lists: pa.ListArray) -> FlatTable:
     links = lists.flatten()
+    if not len(links):
+        return NO_LINKS
     columns = {field.name: links.field(field.name) for field in links.type if field.name in SPAN_LINKS.names}
     columns |= {
         "linked_trace_id": links.field("trace_id"),
@@ -176,12 +187,14 @@ def _log_table(records: pa.StructArray, *, resource_index: pa.Array, scope_index
     }
     flat = flat_table(LOG_RECORDS, columns, wire_attributes(records.field("attributes")))
     is_reference = pc.is_valid(pc.struct_field(records.field("body"), "string_value_strindex"))
-    return with_odd_bodies(flat, pc.indices_nonzero(is_reference))
+    return with_odd_rows(flat, {STRING_INDEX: pc.indices_nonzero(is_reference)})
 
 
-def with_odd_bodies(flat: FlatTable, rows: pa.Array) -> FlatTable:
-    """The log records with a note on those whose body refers to a string table, which OTLP lacks."""
-    if len(rows) == 0:
-        return flat
-    before = [flat.odd_rows[STRING_INDEX].cast(pa.int64())] if STRING_INDEX in flat.odd_rows else []
-    return FlatTable(flat.table, flat.odd_rows | {STRING_INDEX: pa.concat_arrays([*before, rows.cast(pa.int64())])})
+def with_odd_rows(flat: FlatTable, odd_rows: Mapping[str, pa.Array]) -> FlatTable:
+    """The table with more of its rows noted as odd."""
+    found = dict(flat.odd_rows)
+    for problem, rows in odd_rows.items():
+        if len(rows):
+            before = [found[problem].cast(pa.int64())] if problem in found else []
+            found[problem] = pa.concat_arrays([*before, rows.cast(pa.int64())])
+    return FlatTable(flat.table, found)

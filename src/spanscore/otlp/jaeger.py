@@ -10,6 +10,7 @@ from typing import Any
 
 from spanscore.errors import DecodeError
 from spanscore.otlp.json_columns import JsonObject
+from spanscore.otlp.json_numbers import integer
 
 KINDS = {"internal": 1, "server": 2, "client": 3, "producer": 4, "consumer": 5}
 STATUS_CODES = {"OK": 1, "ERROR": 2}
@@ -52,7 +53,7 @@ def _owners(trace: JsonObject) -> list[JsonObject]:
             key = span.get("processID")
             process = span.get("process") or processes.get(key) or {}
             converted, resource = _scope_spans(span), _resource(process)
-        except (AttributeError, LookupError, TypeError, ValueError):
+        except (AttributeError, DecodeError, LookupError, TypeError, ValueError):
             key, converted, resource = None, {"spans": [REFUSED]}, {}
         owners.setdefault(key, {"resource": resource, "scopeSpans": []})["scopeSpans"].append(converted)
     return list(owners.values())
@@ -151,8 +152,7 @@ def _padded(value: Any, digits: int) -> str | None:
 
 
 def _microseconds(value: Any) -> int:
-    if value is None:
-        return 0
-    if type(value) not in (int, str):
+    found = 0 if value is None else integer(value, "a time")
+    if found is None:
         raise ValueError(value)
-    return int(value)
+    return found

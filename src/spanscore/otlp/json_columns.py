@@ -1,6 +1,6 @@
 """Fields of OTLP/JSON objects to Arrow columns, strictly: each function takes one field of many objects at once.
 
-Null is an absent field, integers may be decimal strings, enums are integers only, ids are hex of either case. Type
+Null is an absent field, integers are as in `json_numbers`, enums are numbers only, ids are hex of either case. Type
 checks look at the set of types of a column, so a sound column costs no Python per value beyond collecting it.
 """
 
@@ -11,20 +11,17 @@ from base64 import b64decode, urlsafe_b64decode
 from collections.abc import Callable, Sequence
 from operator import itemgetter
 from types import NoneType
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from spanscore.errors import DecodeError
 from spanscore.otlp.constants import constant, filled
+from spanscore.otlp.json_numbers import double, integer
 
 UNREADABLE_ID = b"?"
 """Stands for an id that is not hex of the right length: no id is one byte, so it is refused where ids are checked."""
-
-JSON_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?", re.ASCII)
-DECIMAL = re.compile(r"-?[0-9]{1,100}", re.ASCII)
-DOUBLE_WORDS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 
 JsonObject = dict[str, Any]
 
@@ -84,41 +81,44 @@ def booleans(values: Sequence[Any], name: str) -> pa.BooleanArray:
     return pa.array(values, pa.bool_())
 
 
-def enums(values: Sequence[Any], name: str) -> pa.Int32Array:
-    """Enum numbers, unknown ones too; an absent one is 0. A name in place of the number is refused, as OTLP asks."""
-    _require(values, {int, NoneType}, name, "an enum as an integer", reason="invalid_enum")
-    return filled(_numbers(values, pa.int32(), name), 0)
+class Integers(NamedTuple):
+    """A column of integers.
+
+    Attributes:
+        values: null where there is none, or none that fits.
+        unfit: rows of the numbers that do not fit.
+    """
+
+    values: pa.Array
+    unfit: list[int]
 
 
-def integers(values: Sequence[Any], type_: pa.DataType, name: str) -> pa.Array:
-    """Integers, from JSON integers or decimal strings, exact; an absent one is null."""
+def enums(values: Sequence[Any], name: str) -> Integers:
+    """Enum numbers, unknown ones too. A name in place of the number is refused, as OTLP asks."""
+    _require(values, {int, float, NoneType}, name, "an enum as an integer", reason="invalid_enum")
+    return integers(values, pa.int32(), name)
+
+
+def integers(values: Sequence[Any], type_: pa.DataType, name: str) -> Integers:
+    """Integers from JSON numbers or strings, exact; an absent one is null."""
     types = set(map(type, values))
-    if not types <= {str, int, NoneType}:
-        raise DecodeError("invalid_integer", f"`{name}` must be an integer or a string of digits")
-    if str not in types:
-        return _numbers(values, type_, name)
-    if int in types:
-        values = [str(value) if type(value) is int else value for value in values]
-    digits = pa.array(values, pa.string())
-    unsigned = digits if pa.types.is_unsigned_integer(type_) else pc.utf8_ltrim(digits, "-")
-    # Arrow would read "0x10" as well
-    if pc.all(pc.ascii_is_decimal(unsigned)).as_py() is False:
-        raise DecodeError("invalid_integer", f"`{name}` must be an integer or a string of digits")
-    return _cast(digits, type_, name)
-
-
-def _numbers(values: Sequence[Any], type_: pa.DataType, name: str) -> pa.Array:
     try:
-        return pa.array(values, type_)
+        if types <= {int, NoneType}:
+            return Integers(pa.array(values, type_), [])
+        if types <= {str, int, NoneType}:
+            texts = values if int not in types else [str(one) if type(one) is int else one for one in values]
+            digits = pa.array(texts, pa.string())
+            unsigned = digits if pa.types.is_unsigned_integer(type_) else pc.utf8_ltrim(digits, "-")
+            # Arrow would read "0x10" as well.
+            if pc.all(pc.ascii_is_decimal(unsigned)).as_py() is not False:
+                return Integers(pc.cast(digits, type_), [])
     except (OverflowError, pa.ArrowInvalid):
-        raise DecodeError("invalid_integer", f"`{name}` does not fit {type_}") from None
-
-
-def _cast(digits: pa.StringArray, type_: pa.DataType, name: str) -> pa.Array:
-    try:
-        return pc.cast(digits, type_)
-    except pa.ArrowInvalid:
-        raise DecodeError("invalid_integer", f"`{name}` does not fit {type_}") from None
+        pass  # one of them does not fit, or is spelled in an unusual way
+    least = 0 if pa.types.is_unsigned_integer(type_) else -(1 << type_.bit_width - 1)
+    fitting = range(least, least + (1 << type_.bit_width))
+    found = [None if value is None else integer(value, name, fitting) for value in values]
+    unfit = [row for row, value in enumerate(found) if value is None and values[row] is not None]
+    return Integers(pa.array(found, type_), unfit)
 
 
 def doubles(values: Sequence[Any], name: str) -> pa.DoubleArray:
@@ -126,27 +126,6 @@ def doubles(values: Sequence[Any], name: str) -> pa.DoubleArray:
     if not set(map(type, values)) <= {float, NoneType}:
         values = [None if value is None else double(value, name) for value in values]
     return pa.array(values, pa.float64())
-
-
-def double(value: Any, name: str) -> float:
-    """The double that a JSON number, or a string of one, stands for."""
-    if type(value) is float or type(value) is int:
-        return float(value)
-    if type(value) is str:
-        if value in DOUBLE_WORDS:
-            return DOUBLE_WORDS[value]
-        if len(value) < 1000 and JSON_NUMBER.fullmatch(value) and abs(float(value)) != float("inf"):
-            return float(value)
-    raise DecodeError("invalid_double", f"`{name}` must be a number")
-
-
-def integer(value: Any, name: str) -> int:
-    """The int64 that a JSON integer or a decimal string stands for."""
-    if type(value) is str and DECIMAL.fullmatch(value):
-        value = int(value)
-    if type(value) is int and -(2**63) <= value < 2**63:
-        return value
-    raise DecodeError("invalid_integer", f"`{name}` must be an integer of 64 bits or a string of digits")
 
 
 def binary(value: Any, name: str) -> bytes:

@@ -21,13 +21,21 @@ from spanscore.otlp.any_value import (
     plain_double,
     refuse_depth,
 )
+from spanscore.otlp.attributes import STRING_INDEX as REFERENCE
 from spanscore.otlp.attributes import AttributeLists, attribute_lists
 from spanscore.otlp.constants import equals
 from spanscore.otlp.json_columns import JsonObject
+from spanscore.otlp.json_numbers import OUT_OF_RANGE, double, integer
 from spanscore.otlp.schema import ANY_VALUE
 
 EMPTY, STRING, BOOL, INT, DOUBLE, BYTES, ARRAY, KVLIST, STRING_INDEX = range(9)
 CONTAINERS = (ARRAY, KVLIST)
+
+OddPlaces = dict[str, list[int]]
+"""Per problem, the positions of the values that have it."""
+
+Unfit = list[float]
+"""Gathers the integers of one nested value that do not fit 64 bits."""
 
 MEMBERS = {
     "": EMPTY,
@@ -45,8 +53,10 @@ _ONLY = {code: bytes(int(byte == code) for byte in range(256)) for code in MEMBE
 """Per member, the translation of codes to 1 for that member and 0 for the others."""
 
 
-def any_values(values: Sequence[Any], name: str) -> tuple[pa.StructArray, list[int]]:
-    """ANY_VALUE of each value, and the positions of those that refer to a string table, which are empty.
+def any_values(values: Sequence[Any], name: str) -> tuple[pa.StructArray, OddPlaces]:
+    """ANY_VALUE of each value, and which of them are odd.
+
+    A reference into a string table is empty. An integer that does not fit is the double nearest to it.
 
     Args:
         values: AnyValue objects; None is an empty value.
@@ -55,21 +65,41 @@ def any_values(values: Sequence[Any], name: str) -> tuple[pa.StructArray, list[i
     members, contents = _members(values, name)
     codes = bytes(map(MEMBERS.__getitem__, members))
     present = {code: list(compress(contents, codes.translate(_ONLY[code]))) for code in set(codes)}
-    nested = map(_array_text, present.get(ARRAY, [])), map(_kvlist_text, present.get(KVLIST, []))
+    numbers = present.get(INT, [])
+    integers = column.integers(numbers, pa.int64(), "intValue")
+    nested = {ARRAY: _texts(present.get(ARRAY, []), _list), KVLIST: _texts(present.get(KVLIST, []), _object)}
     binaries = (None if text is None else column.binary(text, "bytesValue") for text in present.get(BYTES, []))
     placed = _Placing(codes)
+    doubles = placed(DOUBLE, column.doubles(present.get(DOUBLE, []), "doubleValue"))
+    if integers.unfit:
+        doubles = pc.coalesce(doubles, placed(INT, _nearest(numbers, integers.unfit)))
     columns = [
         placed(STRING, column.optional_texts(present.get(STRING, []), "stringValue")),
         placed(BOOL, column.booleans(present.get(BOOL, []), "boolValue")),
-        placed(INT, column.integers(present.get(INT, []), pa.int64(), "intValue")),
-        placed(DOUBLE, column.doubles(present.get(DOUBLE, []), "doubleValue")),
+        placed(INT, integers.values),
+        doubles,
         placed(BYTES, pa.array(binaries, pa.binary())),
-        pc.coalesce(
-            *(placed(code, pa.array(json, pa.string())) for code, json in zip(CONTAINERS, nested, strict=True))
-        ),
+        pc.coalesce(*(placed(code, pa.array(texts, pa.string())) for code, (texts, _) in nested.items())),
     ]
-    odd = [place for place, code in enumerate(codes) if code == STRING_INDEX] if STRING_INDEX in present else []
+    odd: OddPlaces = {}
+    if STRING_INDEX in present:
+        odd[REFERENCE] = _places(codes, STRING_INDEX)
+    unfit = {INT: integers.unfit, **{code: rows for code, (_, rows) in nested.items()}}
+    if any(unfit.values()):
+        odd[OUT_OF_RANGE] = [_places(codes, code)[row] for code, rows in unfit.items() for row in rows]
     return pa.StructArray.from_arrays(columns, fields=list(ANY_VALUE)), odd
+
+
+def _places(codes: bytes, code: int) -> list[int]:
+    return [place for place, one in enumerate(codes) if one == code]
+
+
+def _nearest(numbers: Sequence[Any], unfit: Sequence[int]) -> pa.DoubleArray:
+    """The doubles nearest to the numbers that are no integers of 64 bits; null for the others."""
+    nearest: list[float | None] = [None] * len(numbers)
+    for row in unfit:
+        nearest[row] = float(numbers[row])
+    return pa.array(nearest, pa.float64())
 
 
 def _members(values: Sequence[Any], name: str) -> tuple[list[str], list[Any]]:
@@ -120,32 +150,39 @@ def attributes(values: Sequence[Any], name: str, *, mask: Sequence[bool] | None 
     keys = column.texts(column.field(entries, "key"), "key")
     converted, odd = any_values(column.field(entries, "value"), name)
     if pc.any(equals(keys, "")).as_py():
-        odd += _key_references(entries)
+        odd[REFERENCE] = odd.get(REFERENCE, []) + _key_references(entries)
     lengths = list(map(len, lists))
-    odd_rows = pa.array([], pa.int64())
+    odd_rows = {}
     if odd:
         rows = [row for row, length in enumerate(lengths) for _ in range(length)]
-        odd_rows = pa.array([rows[place] for place in odd], pa.int64())
+        odd_rows = {problem: pa.array([rows[place] for place in places], pa.int64()) for problem, places in odd.items()}
     return attribute_lists(
         pa.array(lengths, pa.int32()),
         keys,
         converted,
         mask=None if mask is None else pa.array(mask, pa.bool_()),
-        string_index_rows=odd_rows,
+        odd_rows=odd_rows,
     )
 
 
 def _key_references(entries: Sequence[JsonObject]) -> list[int]:
-    references = column.integers(column.field(entries, "keyStrindex"), pa.int32(), "keyStrindex").to_pylist()
+    found = column.integers(column.field(entries, "keyStrindex"), pa.int32(), "keyStrindex")
+    references = found.values.to_pylist()
+    for row in found.unfit:
+        references[row] = row + 1  # wherever it refers to: OTLP lacks the table
     return [place for place, entry in enumerate(entries) if references[place] and not entry.get("key")]
 
 
-def _array_text(array: Any) -> str | None:
-    return None if array is None else json_text(_list(array, MAX_NESTING))
-
-
-def _kvlist_text(kvlist: Any) -> str | None:
-    return None if kvlist is None else json_text(_object(kvlist, MAX_NESTING))
+def _texts(contents: Sequence[Any], convert: Callable[[Any, int, Unfit], Json]) -> tuple[list[str | None], list[int]]:
+    """JSON text of each array or kvlist, and the rows of those in which an integer does not fit."""
+    texts: list[str | None] = []
+    rows = []
+    for row, content in enumerate(contents):
+        unfit: Unfit = []
+        texts.append(None if content is None else json_text(convert(content, MAX_NESTING, unfit)))
+        if unfit:
+            rows.append(row)
+    return texts, rows
 
 
 def _values(container: Any, name: str) -> list[Any]:
@@ -154,15 +191,15 @@ def _values(container: Any, name: str) -> list[Any]:
     return column.lists([container.get("values")], "values")[0]
 
 
-def _list(array: Any, levels: int) -> list[Json]:
+def _list(array: Any, levels: int, unfit: Unfit) -> list[Json]:
     refuse_depth(levels - 1)
-    return [_plain(value, levels - ARRAY_LEVELS) for value in _values(array, "arrayValue")]
+    return [_plain(value, levels - ARRAY_LEVELS, unfit) for value in _values(array, "arrayValue")]
 
 
-def _object(kvlist: Any, levels: int) -> dict[str, Json]:
+def _object(kvlist: Any, levels: int, unfit: Unfit) -> dict[str, Json]:
     refuse_depth(levels - 1)
     entries: list[JsonObject] = column.objects_in(_values(kvlist, "kvlistValue"), "kvlistValue")
-    return {_key(entry): _plain(entry.get("value"), levels - KVLIST_LEVELS) for entry in entries}
+    return {_key(entry): _plain(entry.get("value"), levels - KVLIST_LEVELS, unfit) for entry in entries}
 
 
 def _key(entry: JsonObject) -> str:
@@ -172,33 +209,41 @@ def _key(entry: JsonObject) -> str:
     return key or ""
 
 
-def _plain(value: Any, levels: int) -> Json:
+def _plain(value: Any, levels: int, unfit: Unfit) -> Json:
     refuse_depth(levels)
     chosen = _member(value, "values")
     if chosen is None:
         return None
-    return _PLAIN[chosen[0]](chosen[1], levels)
+    return _PLAIN[chosen[0]](chosen[1], levels, unfit)
 
 
-def _plain_text(content: Any, _levels: int) -> Json:
+def _plain_text(content: Any, _levels: int, _unfit: Unfit) -> Json:
     if type(content) is not str:
         raise DecodeError("wrong_type", f"`stringValue` must be a string, not {type(content).__name__}")
     return content
 
 
-def _plain_bool(content: Any, _levels: int) -> Json:
+def _plain_bool(content: Any, _levels: int, _unfit: Unfit) -> Json:
     if type(content) is not bool:
         raise DecodeError("wrong_type", f"`boolValue` must be true or false, not {type(content).__name__}")
     return content
 
 
-_PLAIN: dict[str, Callable[[Any, int], Json]] = {
+def _plain_integer(content: Any, _levels: int, unfit: Unfit) -> Json:
+    found = integer(content, "intValue")
+    if found is None:
+        unfit.append(content)
+        return float(content)
+    return found
+
+
+_PLAIN: dict[str, Callable[[Any, int, Unfit], Json]] = {
     "stringValue": _plain_text,
     "boolValue": _plain_bool,
-    "intValue": lambda content, _: column.integer(content, "intValue"),
-    "doubleValue": lambda content, _: plain_double(column.double(content, "doubleValue")),
-    "bytesValue": lambda content, _: plain_bytes(column.binary(content, "bytesValue")),
+    "intValue": _plain_integer,
+    "doubleValue": lambda content, _, __: plain_double(double(content, "doubleValue")),
+    "bytesValue": lambda content, _, __: plain_bytes(column.binary(content, "bytesValue")),
     "arrayValue": _list,
     "kvlistValue": _object,
-    "stringValueStrindex": lambda _content, _levels: None,
+    "stringValueStrindex": lambda _content, _levels, _unfit: None,
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 import pyarrow as pa
 
@@ -119,13 +120,14 @@ class RawTables:
 
     An empty string in an optional text field is null (proto3 cannot tell the two apart); the name of a span or event is
     kept as it is. Integers that were not sent are 0, as in proto3, except where the whole resource or scope is absent.
+    So are those of OTLP/JSON that do not fit, which `problems` notes.
     """
 
-    resources: pa.Table = field(default_factory=RESOURCES.empty_table)
-    scopes: pa.Table = field(default_factory=SCOPES.empty_table)
-    spans: pa.Table = field(default_factory=SPANS.empty_table)
-    span_events: pa.Table = field(default_factory=SPAN_EVENTS.empty_table)
-    span_links: pa.Table = field(default_factory=SPAN_LINKS.empty_table)
-    log_records: pa.Table = field(default_factory=LOG_RECORDS.empty_table)
+    resources: pa.Table = field(default_factory=cache(RESOURCES.empty_table))
+    scopes: pa.Table = field(default_factory=cache(SCOPES.empty_table))
+    spans: pa.Table = field(default_factory=cache(SPANS.empty_table))
+    span_events: pa.Table = field(default_factory=cache(SPAN_EVENTS.empty_table))
+    span_links: pa.Table = field(default_factory=cache(SPAN_LINKS.empty_table))
+    log_records: pa.Table = field(default_factory=cache(LOG_RECORDS.empty_table))
     rejected_spans: Mapping[str, int] = field(default_factory=dict)
     rejected_log_records: Mapping[str, int] = field(default_factory=dict)

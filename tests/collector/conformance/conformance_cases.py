@@ -204,10 +204,22 @@ CASES = [
     Case("C30", "most, text", value({"intValue": str(MOST)}), {"attributes": {"v": MOST}}),
     Case("C30", "most, number", value({"intValue": MOST}), {"attributes": {"v": MOST}}),
     Case("C30", "least", value({"intValue": str(LEAST)}), {"attributes": {"v": LEAST}}),
+    *(
+        Case("C30", f"{text} is an integer", value({"intValue": number}), {"attributes": {"v": 5}}, encodings=JSON)
+        for text, number in (("5.0", 5.0), ('"5e0"', "5e0"))
+    ),
     Case("C30", "2^53 + 1", value({"intValue": str(2**53 + 1)}), {"attributes": {"v": 2**53 + 1}}),
     *(
         Case("C31", repr(bad), value({"intValue": bad}), None, refused=True, says="invalid_integer", encodings=JSON)
         for bad in (str(2**63), "1.5", "abc", 1.5, str(LEAST - 1))
+    ),
+    Case(
+        "C31",
+        "1e21, as JavaScript sends it",
+        value({"intValue": 1e21}),
+        {"attributes": {"v": 1e21}},
+        says="Stored with a warning: 1 integer out of range.",
+        encodings=JSON,
     ),
     *(
         Case("C32", repr(given), value({"doubleValue": given}), {"attributes": {"v": float(given)}})

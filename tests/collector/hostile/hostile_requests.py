@@ -189,10 +189,14 @@ TEXT = [
             "a leading zero": json_value('{"intValue":010}'),
             "a plus": json_value('{"intValue":+1}'),
             "a point alone": json_value('{"doubleValue":1.}'),
-            "2^64": json_value('{"intValue":18446744073709551616}'),
+            "2^64 as text": json_value('{"intValue":"18446744073709551616"}'),
             "Arabic digits": json_value('{"intValue":"٣"}'),
             "true": json_value('{"intValue":true}'),
         }.items()
+    ),
+    *(
+        Case(f"I12 {text}", constant(json_value(f'{{"intValue":{text}}}')), PARTIAL, JSON, "integer out of range")
+        for text in ("18446744073709551616", "-1e308")
     ),
     Case("I12 a million digits", lambda: b'{"x":' + b"9" * 1_000_000 + b"}", MALFORMED, JSON),
     Case("I12 a million digits after the point", lambda: b'{"x":0.' + b"9" * 1_000_000 + b"}", FULL, JSON),
@@ -262,7 +266,8 @@ PARTS = [
         PARTIAL,
         HTTP,
         "truncated value",
-        memory=800,
+        # The request twice, as pieces and as a whole, and 8 times while it is decoded (`max_in_flight_bytes`).
+        memory=600,
     ),
     Case("I16 1 MiB", lambda: span(attribute(field(1, b"x" * MIB))), FULL, HTTP),
     Case(
