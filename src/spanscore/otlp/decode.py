@@ -24,6 +24,8 @@ def decode_traces(payloads: Sequence[bytes], limits: SpanLimits = DEFAULT_LIMITS
     Raises:
         DecodeError: a payload is malformed; nothing is returned for any of them.
     """
+    if not any(payloads):
+        return RawTables()
     return checked_traces(flatten_traces(wire.read_batch(payloads, wire.TRACES)), limits)
 
 
@@ -33,6 +35,8 @@ def decode_logs(payloads: Sequence[bytes], limits: SpanLimits = DEFAULT_LIMITS) 
     Raises:
         DecodeError: a payload is malformed; nothing is returned for any of them.
     """
+    if not any(payloads):
+        return RawTables()
     return checked_logs(flatten_logs(wire.read_batch(payloads, wire.LOGS)), limits)
 
 

@@ -58,12 +58,12 @@ def excess(flat: FlatTraces, limits: SpanLimits) -> dict[str, pa.Array]:
     attributes = [_over(spans["attributes"], limits.max_attributes)]
     for part in (flat.events, flat.links):
         over = _over(part.table["attributes"], limits.max_attributes)
-        attributes.append(_rows(part.table["span_index"].filter(over), n) if _any(over) else None)
+        attributes.append(None if over is None else _rows(part.table["span_index"].filter(over), n))
     for owner, key in ((flat.resources, "resource_index"), (flat.scopes, "scope_index")):
         over = _over(owner.table["attributes"], limits.max_attributes)
-        attributes.append(over.take(spans[key]) if _any(over) else None)
+        attributes.append(None if over is None else over.take(spans[key]))
     masks = {
-        TOO_MANY_ATTRIBUTES: [mask for mask in attributes if mask is not None],
+        TOO_MANY_ATTRIBUTES: attributes,
         TOO_MANY_EVENTS: [_more_than(limits.max_events, flat.events, n)],
         TOO_MANY_LINKS: [_more_than(limits.max_links, flat.links, n)],
         TOO_LARGE: [_too_large_spans(flat, limits)],
@@ -83,11 +83,14 @@ def excess_records(records: FlatTable, owners: Mapping[str, FlatTable], limits: 
         owners: by the column that points at them.
     """
     table = records.table
-    found = {TOO_MANY_ATTRIBUTES: _over(table["attributes"], limits.max_attributes)}
+    found: dict[str, pa.Array] = {}
+    attributes = [_over(table["attributes"], limits.max_attributes)]
     for key, owner in owners.items():
         over = _over(owner.table["attributes"], limits.max_attributes)
-        if _any(over):
-            found[TOO_MANY_ATTRIBUTES] = pc.or_(found[TOO_MANY_ATTRIBUTES], over.take(table[key]))
+        attributes.append(None if over is None else over.take(table[key]))
+    for mask in attributes:
+        if mask is not None:
+            found[TOO_MANY_ATTRIBUTES] = pc.or_(found[TOO_MANY_ATTRIBUTES], mask) if found else mask
     if _may_hold(limits.max_content_bytes, table["attributes"], table["body"]):
         body = table["body"].combine_chunks()
         content = pc.add(_content_bytes(table["attributes"], limits), _value_bytes(body, limits.max_text_bytes))
@@ -98,6 +101,8 @@ def excess_records(records: FlatTable, owners: Mapping[str, FlatTable], limits: 
 def shortened(flat: FlatTable, limits: SpanLimits) -> FlatTable:
     """The table with every text within bounds; rows in which one was cut are noted as `TRUNCATED`."""
     table, cut_rows = flat.table, []
+    if table.get_total_buffer_size() <= limits.max_text_bytes:
+        return flat
     for place, column in enumerate(table.schema):
         values = table.column(place)
         shorten = _drop_documents if column.name == "entity_refs" else _SHORTEN.get(column.type)
@@ -115,9 +120,13 @@ def shortened(flat: FlatTable, limits: SpanLimits) -> FlatTable:
     return replace(flat, table=table, odd_rows=flat.odd_rows | {TRUNCATED: rows})
 
 
-def _over(lists: pa.ChunkedArray, most: int) -> pa.ChunkedArray:
+def _over(lists: pa.ChunkedArray, most: int) -> pa.ChunkedArray | None:
+    """Which of the lists are longer; None where none is."""
+    if all(len(chunk.values) <= most for chunk in lists.chunks):
+        return None
     lengths = filled(pc.list_value_length(lists), 0)
-    return pc.greater(lengths, constant(most, lengths.type))
+    over = pc.greater(lengths, constant(most, lengths.type))
+    return over if _any(over) else None
 
 
 def _any(mask: pa.Array | pa.ChunkedArray) -> bool:

@@ -25,12 +25,14 @@ def checked_traces(flat: FlatTraces, limits: SpanLimits) -> RawTables:
     """The tables without the spans that have no valid ids or hold too much, which are counted by reason."""
     too_much = excess(flat, limits)
     flat = FlatTraces(*(shortened(getattr(flat, part.name), limits) for part in fields(flat)))
-    bad_trace = pc.invert(_is_id(flat.spans.table["trace_id"], TRACE_ID_BYTES))
-    bad_span = pc.invert(_is_id(flat.spans.table["span_id"], SPAN_ID_BYTES))
+    bad_ids = {
+        "invalid_trace_id": _no_ids(flat.spans.table["trace_id"], TRACE_ID_BYTES),
+        "invalid_span_id": _no_ids(flat.spans.table["span_id"], SPAN_ID_BYTES),
+    }
     spans = _with_problems(flat)
     events = flat.events.table
     links = _with_valid_ids(flat.links.table, trace_id="linked_trace_id", span_id="linked_span_id")
-    keep, rejected = _kept({"invalid_trace_id": bad_trace, "invalid_span_id": bad_span, **too_much})
+    keep, rejected = _kept({**{reason: mask for reason, mask in bad_ids.items() if mask is not None}, **too_much})
     if rejected:
         spans = spans.filter(keep)
         events, links = _of_kept_spans(events, keep), _of_kept_spans(links, keep)
@@ -72,6 +74,8 @@ def _kept(reasons: Mapping[str, pa.ChunkedArray]) -> tuple[Any, dict[str, int]]:
     for reason, mask in reasons.items():
         rejected[reason] = _count(mask if is_rejected is None else pc.and_not(mask, is_rejected))
         is_rejected = mask if is_rejected is None else pc.or_(is_rejected, mask)
+    if isinstance(is_rejected, pa.ChunkedArray):
+        is_rejected = is_rejected.combine_chunks()
     keep = None if is_rejected is None else pc.invert(is_rejected)
     return keep, {reason: count for reason, count in rejected.items() if count}
 
@@ -80,12 +84,17 @@ def _is_id(ids: pa.ChunkedArray, size: int) -> pa.ChunkedArray:
     return pc.and_not(equals(pc.binary_length(ids), size), equals(ids, bytes(size)))
 
 
+def _no_ids(ids: pa.ChunkedArray, size: int) -> pa.ChunkedArray | None:
+    """Which are no valid ids; None where all are."""
+    is_id = _is_id(ids, size)
+    return None if pc.all(is_id).as_py() else pc.invert(is_id)
+
+
 def _count(mask: pa.ChunkedArray) -> int:
     return int(pc.sum(mask).as_py() or 0)
 
 
-def _of_kept_spans(children: pa.Table, keep: pa.ChunkedArray) -> pa.Table:
-    keep = keep.combine_chunks()
+def _of_kept_spans(children: pa.Table, keep: pa.BooleanArray) -> pa.Table:
     renumbered = pc.subtract(pc.cumulative_sum(keep.cast(pa.int64())), constant(1, pa.int64()))
     children = children.filter(keep.take(children["span_index"]))
     place = children.schema.get_field_index("span_index")
@@ -93,6 +102,8 @@ def _of_kept_spans(children: pa.Table, keep: pa.ChunkedArray) -> pa.Table:
 
 
 def _with_valid_ids(table: pa.Table, *, trace_id: str, span_id: str) -> pa.Table:
+    if not len(table):
+        return table
     for name, size in ((trace_id, TRACE_ID_BYTES), (span_id, SPAN_ID_BYTES)):
         ids = table[name]
         valid = null_where(pc.invert(_is_id(ids, size)), ids)

@@ -100,7 +100,7 @@ def _any_values(column: pa.Array) -> list[pa.StructArray]:
     found = []
     if pa.types.is_list(column.type):
         column = column.flatten()
-    if pa.types.is_struct(column.type):
+    if len(column) and pa.types.is_struct(column.type):
         names = [member.name for member in column.type]
         if "kvlist_value" in names:
             found.append(column)
