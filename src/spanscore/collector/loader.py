@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from spanscore.collector.config import CollectorConfig
+from spanscore.collector.lag import Lag
 from spanscore.collector.records import Gap, SpoolRecord
 from spanscore.collector.retired import note_retired, read_retired
 from spanscore.collector.slices import Slice, decode_records, read_slices, waiting
@@ -52,10 +53,9 @@ class Loader:
         self._is_settled = False
         self._covered: dict[str, int] = {}
         self._refused_by_store: tuple[str, int] | None = None
-        self._oldest_underived_ns: int | None = None
+        self._lag = Lag()
         self._pending = 0
         self._started_s = time.time() - time.monotonic()
-        self._longest_lag_s = 0.0
         self._last_hold_s = 0.0
         self._longest_hold_s = 0.0
         self._window_mutex = threading.Lock()
@@ -207,18 +207,20 @@ class Loader:
     def _window(self, *, load: bool, derive: bool) -> None:
         """Loads what waits, derives once nothing waits any more, and deletes segments that are no longer needed."""
         synced = self._spool.synced()
-        is_derived = False
+        pending_ids = None
         with self._open_store() as store:
             started = time.monotonic()
             is_complete = not load or self._load_waiting(store, synced)
             if derive and is_complete:
                 # In small rounds: memory and the time that readers wait are bounded by them.
                 store.derive(round_spans=DERIVE_SPANS, until=started + DERIVE_WINDOW_S)
-                self._pending = store.pending_traces()
-                is_derived = self._pending == 0
+                pending_ids = store.pending_ids()
+                self._pending = len(pending_ids)
             store.checkpoint()
         self._covered = dict(self._loaded)
-        self._note(time.monotonic() - started, is_derived=is_derived)
+        self._is_settled = self._is_settled or (pending_ids is not None and self._pending == 0)
+        self._lag.end_window(pending_ids)
+        self._note(time.monotonic() - started)
         self._retire()
 
     def _open_store(self) -> Store:
@@ -256,24 +258,17 @@ class Loader:
             self._is_settled = False
             self._status.add(stored_spans=self._load(store, piece))
             self._loaded[piece.segment] = piece.end_offset
-            for record in piece.records:
-                self._oldest_underived_ns = min(record.received_ns, self._oldest_underived_ns or record.received_ns)
         self._failures = 0
         return is_complete
 
-    def _note(self, held_s: float, *, is_derived: bool) -> None:
+    def _note(self, held_s: float) -> None:
         self._last_hold_s = held_s
         self._longest_hold_s = max(self._longest_hold_s, held_s)
         facts = {"last_load_at": now(), "last_load_s": round(held_s, 3), "held_s_max": round(self._longest_hold_s, 3)}
         self._status.set(**facts)
         self._status.add(loads=1)
-        if self._oldest_underived_ns is not None:
-            lag_s = round(max(0, time.time_ns() - self._oldest_underived_ns) / 1e9, 3)
-            self._longest_lag_s = max(self._longest_lag_s, lag_s)
-            self._status.set(lag_s=lag_s, lag_s_max=self._longest_lag_s)
-        if is_derived:
-            self._is_settled = True
-            self._oldest_underived_ns = None
+        if self._lag.last_s is not None and self._lag.longest_s is not None:
+            self._status.set(lag_s=round(self._lag.last_s, 3), lag_s_max=round(self._lag.longest_s, 3))
 
     def _load(self, store: Store, piece: Slice) -> int:
         """One slice in one transaction; the number of spans that were new."""
@@ -285,6 +280,9 @@ class Loader:
         if (piece.segment, piece.start_offset) == self._refused_by_store and self._failures > _SET_ASIDE_AFTER:
             self._set_record_aside(piece.segment, piece.records[0], "the store refused it repeatedly")
             tables = RawTables()
+        if piece.records:
+            oldest_ns = min(record.received_ns for record in piece.records)
+            self._lag.arrive((piece.segment, piece.start_offset), oldest_ns, tables)
         manifest = ManifestRow(piece.segment, piece.end_offset, len(piece.records))
         try:
             counts = store.load(tables, source=SOURCE, manifest=manifest)

@@ -137,7 +137,7 @@ def _loading(status: Mapping[str, Any], segments: int) -> Iterable[_Figure]:
     yield _Figure(
         "lag_seconds",
         "gauge",
-        "Age of the oldest request of the last update when it was part of the trajectory.",
+        "At the end of the last load: age of the oldest request that the trajectory did not show before.",
         known,
     )
     last: list[Sample] = [] if status["last_load_at"] is None else [({}, _unix(status["last_load_at"]))]

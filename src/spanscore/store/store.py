@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
+    import pyarrow as pa
+
     from spanscore.otlp import RawTables
     from spanscore.store.beside import DerivingBeside
 
@@ -152,6 +154,11 @@ class Store:
         """How many traces have rows that the trajectory does not know yet."""
         ((n,),) = self.connection.execute("select count(*) from pending_traces").fetchall()
         return int(n)
+
+    def pending_ids(self) -> pa.Array:
+        """Ids of those traces, 16 bytes each; null for one that is no hex."""
+        table = self.connection.sql("select try(unhex(trace_id)) as trace_id from pending_traces").to_arrow_table()
+        return table["trace_id"].combine_chunks()
 
     def deriving_beside(self) -> DerivingBeside:
         """What derives the first traces while later ones are loaded, where there is a processor for it."""
