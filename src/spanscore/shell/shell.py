@@ -91,8 +91,12 @@ class Shell:
                 return
             if text == ".quit":
                 return
-            if text:
-                self.answer(text)
+            try:
+                if text:
+                    self.answer(text)
+            except KeyboardInterrupt:
+                # Once more, when the query was over already.
+                continue
 
     def answer(self, text: str) -> None:
         """A query or a command; what is wrong with it is told, and nothing is raised."""
