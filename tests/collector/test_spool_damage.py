@@ -59,7 +59,7 @@ def test_a_segment_cut_anywhere_keeps_every_record_before_the_cut(tmp_path: Path
     check_truncations(tmp_path / NAME, payloads([0, 1, 30, 200, 5, 700]), 1)
 
 
-@pytest.mark.exhaustive
+@pytest.mark.slow
 def test_a_segment_of_64_kib_cut_at_every_byte_keeps_every_record_before_the_cut(tmp_path: Path) -> None:
     check_truncations(tmp_path / NAME, payloads([4000] * 15 + [5500]), 1)
 
