@@ -105,6 +105,7 @@ def terminal(store: Path, tmp_path: Path) -> Iterator[Terminal]:
     opened.child.close(force=True)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="whether the query runs is read from /proc")
 def test_a_conversation(terminal: Terminal, store: Path, tmp_path: Path) -> None:
     # A query over two lines; the store is free between queries.

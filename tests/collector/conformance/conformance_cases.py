@@ -217,7 +217,7 @@ CASES = [
         "C31",
         "1e21, as JavaScript sends it",
         value({"intValue": 1e21}),
-        {"attributes": {"v": 1e21}},
+        {"attributes": {"v": 1e21}, "remarks": ["integer_out_of_range"]},
         says="Stored with a warning: 1 integer out of range.",
         encodings=JSON,
     ),
