@@ -1,5 +1,6 @@
 """Clients of a collector that send what they are told to, right or wrong, and give back what was answered."""
 
+import fcntl
 import http.client
 import json
 import re
@@ -20,6 +21,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
     ExportTraceServiceResponse,
 )
+
+from spanscore.store import database_path
 
 PROTOBUF = "application/x-protobuf"
 JSON = "application/json"
@@ -44,6 +47,14 @@ class CollectorProcess:
     process: subprocess.Popen[str]
     http_address: str | None
     grpc_address: str | None
+    store: Path
+
+    @contextmanager
+    def nothing_loaded(self) -> Iterator[None]:
+        """A context in which spans gather in the spool: this process has the lock without which no store is opened."""
+        with database_path(self.store).open("rb+") as file:
+            fcntl.lockf(file, fcntl.LOCK_EX)
+            yield
 
 
 @contextmanager
@@ -59,7 +70,7 @@ def collector_process(store: Path) -> Iterator[CollectorProcess]:
             line = process.stderr.readline()
             assert line, "the collector did not start"
             found = re.search(r"OTLP/gRPC (\S+), OTLP/HTTP (\S+?)\. ", line)
-        yield CollectorProcess(process, http_address=found[2], grpc_address=found[1])
+        yield CollectorProcess(process, http_address=found[2], grpc_address=found[1], store=store)
     finally:
         process.kill()
         process.wait()
