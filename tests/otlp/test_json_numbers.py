@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -110,6 +111,19 @@ def test_only_the_values_that_do_not_fit_change(rows_of: Callable[[RawTables], R
         next((one for one in value["value"].values() if one is not None), None) for value in rows[0]["attributes"]
     ]
     assert [1, 1e21, 2, 3, "[1e+21,4]", 0.5, '{"k":-1e+30}'] == stored
+
+
+def test_many_values_that_do_not_fit_take_time_by_their_number() -> None:
+    def seconds(n: int) -> float:
+        attributes = [{"key": str(number), "value": {"intValue": "@1e21"}} for number in range(n)]
+        request = _text({"resourceSpans": [{"scopeSpans": [{"spans": [IDS | {"attributes": attributes}]}]}]})
+        began = time.process_time()
+        assert decode_traces_json(request).spans["problems"].to_pylist() == [NOTED]
+        return time.process_time() - began
+
+    # Four times as many would take sixteen times as long if each looked through all of them.
+    seconds(100)
+    assert min(seconds(16_000) for _ in range(3)) < 10 * min(seconds(4_000) for _ in range(3))
 
 
 def test_a_body_that_does_not_fit_is_a_double() -> None:

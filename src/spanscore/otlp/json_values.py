@@ -86,7 +86,8 @@ def any_values(values: Sequence[Any], name: str) -> tuple[pa.StructArray, OddPla
         odd[REFERENCE] = _places(codes, STRING_INDEX)
     unfit = {INT: integers.unfit, **{code: rows for code, (_, rows) in nested.items()}}
     if any(unfit.values()):
-        odd[OUT_OF_RANGE] = [_places(codes, code)[row] for code, rows in unfit.items() for row in rows]
+        places = {code: _places(codes, code) for code, rows in unfit.items() if rows}
+        odd[OUT_OF_RANGE] = [place[row] for code, place in places.items() for row in unfit[code]]
     return pa.StructArray.from_arrays(columns, fields=list(ANY_VALUE)), odd
 
 
