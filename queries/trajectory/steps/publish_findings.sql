@@ -48,17 +48,18 @@ from batch_spans
 where s not in (select s from span_tree)
 union all
 select
-    span_runs.run_id, batch_spans.trace_id, batch_spans.span_id, 'span_problem',
-    'A value of span ' || batch_spans.name || ', or of what it belongs to, was too long: only its beginning was kept'
-from batch_spans
-inner join raw_spans on raw_spans.rowid = batch_spans.place
-left join span_runs on span_runs.s = batch_spans.s
-where list_contains(raw_spans.problems, 'truncated_value')
-union all
-select
-    span_runs.run_id, batch_spans.trace_id, batch_spans.span_id, 'span_problem',
-    'An integer of span ' || batch_spans.name || ', or of what it belongs to, does not fit its field: an attribute is kept as a double, anything else counts as not sent'
-from batch_spans
-inner join raw_spans on raw_spans.rowid = batch_spans.place
-left join span_runs on span_runs.s = batch_spans.s
-where list_contains(raw_spans.problems, 'integer_out_of_range');
+    span_runs.run_id, told.trace_id, told.span_id, 'span_problem',
+    case told.problem
+        when 'truncated_value'
+            then 'A value of span ' || told.name || ', or of what it belongs to, was too long: only its beginning was kept'
+        else 'An integer of span ' || told.name || ', or of what it belongs to, does not fit its field: an attribute is kept as a double,'
+            || ' anything else counts as not sent'
+    end
+from (
+    select batch_spans.s, batch_spans.trace_id, batch_spans.span_id, batch_spans.name, unnest(list_distinct(raw_spans.problems)) as problem
+    from batch_spans
+    inner join raw_spans on raw_spans.rowid = batch_spans.place
+    where raw_spans.problems is not null
+) as told
+left join span_runs on span_runs.s = told.s
+where told.problem in ('truncated_value', 'integer_out_of_range');
