@@ -84,7 +84,8 @@ def _integer_of_text(text: str) -> int | None:
     if -zeros >= len(mantissa):
         return None
     quotient, rest = divmod(digits, 10**-zeros)
-    return None if rest else quotient
+    # `2000000000000000.1` is an integer as a double, and so to who reads numbers as doubles, quoted or not.
+    return _integer_of_number(float(text)) if rest else quotient
 
 
 def _is_number(text: str) -> bool:
