@@ -3,6 +3,7 @@
 import itertools
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +20,7 @@ from spanscore.collector.spool import Spool, segment_paths
 from spanscore.errors import DrainTimeout
 from spanscore.otlp import RawTables
 from spanscore.store import Store
+from spanscore.store.directory import sync_directory
 
 Stored = Callable[..., list[tuple[Any, ...]]]
 NUMBERS = "select attributes['number']::bigint from spans order by 1"
@@ -312,7 +314,67 @@ def test_loaded_segments_are_kept_for_a_while(tmp_path: Path, traces: Callable[.
         after = segments(collector)
 
     assert len(before) == 3
-    assert after == [collector._spool.live_segment()]
+    assert after == list(collector._spool.synced())
+
+
+def test_a_segment_that_has_just_begun_is_never_deleted(
+    tmp_path: Path, traces: Callable[..., Any], stored: Stored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file is there and empty, and the spool has not come back with it: looked at in exactly that moment."""
+    limits = CollectorLimits(load_interval_s=3600.0, keep_s=0.0, keep_bytes=0)
+    looked_at = []
+
+    def small_segments(directory: Path) -> Spool:
+        return Spool(directory, segment_bytes=1)
+
+    with Collector(tmp_path / "store", limits=limits, open_spool=small_segments) as collector:
+        collector.drain()
+
+        def retire_meanwhile(directory: Path) -> None:
+            collector._loader._retire()
+            looked_at.append(segments(collector))
+            sync_directory(directory)
+
+        monkeypatch.setattr("spanscore.collector.spool.sync_directory", retire_meanwhile)
+        for number in range(3):
+            send(collector, traces(number).SerializeToString())
+        found = numbers(collector, stored)
+
+    assert [len(names) for names in looked_at] == [1, 2, 3]
+    assert found == [0, 1, 2]
+
+
+def test_no_record_is_lost_when_segments_are_deleted_all_the_time(
+    tmp_path: Path, traces: Callable[..., Any], stored: Stored
+) -> None:
+    """Every segment is full after three records, and looked at again and again while others are begun."""
+    limits = CollectorLimits(load_interval_s=3600.0, keep_s=0.0, keep_bytes=0)
+    looks = itertools.count()
+
+    def small_segments(directory: Path) -> Spool:
+        return Spool(directory, segment_bytes=300)
+
+    with Collector(tmp_path / "store", limits=limits, open_spool=small_segments) as collector:
+        collector.drain()
+        done = threading.Event()
+
+        def retire() -> None:
+            while not done.is_set():
+                collector._loader._retire()
+                next(looks)
+
+        retiring = threading.Thread(target=retire)
+        retiring.start()
+        try:
+            for number in range(150):
+                send(collector, traces(number).SerializeToString())
+        finally:
+            done.set()
+            retiring.join()
+        found = numbers(collector, stored)
+
+    assert found == list(range(150))
+    assert next(looks) > 20
 
 
 def test_nothing_is_loaded_twice_at_a_restart(tmp_path: Path, traces: Callable[..., Any], stored: Stored) -> None:

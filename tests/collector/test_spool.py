@@ -92,10 +92,36 @@ def test_every_start_begins_a_new_segment_that_sorts_last(tmp_path: Path) -> Non
     for n in range(3):
         with Spool(tmp_path / "spool") as spool:
             spool.append(record(str(n).encode()))
-            names.append(spool.live_segment())
+            names += spool.synced()
 
     assert names == [path.name for path in segment_paths(tmp_path / "spool")]
     assert contents(tmp_path / "spool") == [b"0", b"1", b"2"]
+
+
+def test_a_segment_is_sealed_once_it_is_full_and_not_before(tmp_path: Path) -> None:
+    with Spool(tmp_path / "spool", segment_bytes=300) as spool:
+        seen = []
+        for n in range(12):
+            spool.append(record(bytes(50) + str(n).encode()))
+            paths = segment_paths(tmp_path / "spool")
+            seen.append(
+                spool.sealed() == {path.name: path.stat().st_size for path in paths if path.stat().st_size >= 300}
+            )
+
+    assert all(seen)
+    assert len(paths) > 2
+
+
+def test_a_segment_that_could_not_be_begun_is_sealed_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Spool(tmp_path / "spool") as spool:
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "fsync", lambda fd: (_ for _ in ()).throw(OSError(errno.EIO, "I/O error")))
+            with pytest.raises(SpoolUnavailable):
+                spool.append(record(b"refused"))
+        (begun,) = segment_paths(tmp_path / "spool")
+        sealed = spool.sealed()
+
+    assert sealed == {begun.name: 0}
 
 
 def test_a_second_collector_is_refused_by_name(tmp_path: Path) -> None:
@@ -157,15 +183,15 @@ def test_what_follows_a_failed_sync_goes_to_another_segment(tmp_path: Path, monk
     real = os.fdatasync
     with Spool(tmp_path / "spool") as spool:
         spool.append(record(b"before"))
-        first = spool.live_segment()
+        (first,) = spool.synced()
         monkeypatch.setattr(os, "fdatasync", lambda fd: (_ for _ in ()).throw(OSError(errno.EIO, "I/O error")))
         with pytest.raises(SpoolUnavailable):
             spool.append(record(b"lost"))
         monkeypatch.setattr(os, "fdatasync", real)
         spool.append(record(b"after"))
-        second = spool.live_segment()
+        sealed = spool.sealed()
 
-    assert first != second
+    assert sealed == {first: segment_paths(tmp_path / "spool")[0].stat().st_size}
     assert contents(tmp_path / "spool") == [b"before", b"after"]
 
 

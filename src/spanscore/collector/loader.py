@@ -301,11 +301,14 @@ class Loader:
 
     def _retire(self) -> None:
         """Deletes segments that a checkpoint covers, once they are old or the kept ones too large."""
-        directory, synced, live = self._spool.directory, self._spool.synced(), self._spool.live_segment()
+        # A segment of this process is left alone until the spool has sealed it, and even if it is empty: it may just
+        # have been begun, and what is acknowledged next goes into it.
+        directory, sealed, own_from = self._spool.directory, self._spool.sealed(), self._spool.own_from
         kept = []
         for path in segment_paths(directory):
             found = path.stat()
-            if path.name != live and self._covered.get(path.name, 0) >= synced.get(path.name, found.st_size):
+            size = sealed.get(path.name) if path.name >= own_from else found.st_size
+            if size is not None and self._covered.get(path.name, 0) >= size:
                 kept.append((path, found))
         total = sum(found.st_size for _, found in kept)
         leaving = []

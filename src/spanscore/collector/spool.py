@@ -52,6 +52,7 @@ class Spool:
         self._is_closed = False
         self._segment: _Segment | None = None
         self._synced: dict[str, int] = {}
+        self._sealed: dict[str, int] = {}
         self._lock_fd = _take(directory)
         # Names only ever grow, also after a clock that was set back: the order of the names is that of the records.
         earlier = segment_paths(directory)
@@ -84,10 +85,10 @@ class Spool:
         with self._mutex:
             return dict(self._synced)
 
-    def live_segment(self) -> str | None:
-        """Name of the segment that is still being written."""
-        segment = self._segment
-        return None if segment is None else segment.path.name
+    def sealed(self) -> dict[str, int]:
+        """Per segment of this process that is never written again, its size [bytes]; no other may be deleted."""
+        with self._mutex:
+            return dict(self._sealed)
 
     def close(self) -> None:
         """Refuses further records, closes the segment and gives the directory back."""
@@ -137,22 +138,31 @@ class Spool:
             segment.write([part for record in records for part in (record.header(), record.payload)])
         except BaseException:
             # After a failed sync the kernel may call the lost pages clean: this file is not to be trusted again.
-            self._segment = None
             segment.abandon()
+            self._seal(segment.path.name, segment.synced)
             raise
         with self._mutex:
             self._synced[segment.path.name] = segment.synced
         if segment.synced >= self._segment_bytes:
-            self._segment = None
             segment.close()
+            self._seal(segment.path.name, segment.synced)
 
     def _begin_segment(self) -> "_Segment":
         self._last_stamp = max(time.time_ns(), self._last_stamp + 1)
         name = f"{self._last_stamp:020d}-{secrets.token_hex(4)}.spool"
-        segment = _Segment(self.directory / name)
         with self._mutex:
             self._synced[name] = 0
-        return segment
+        try:
+            return _Segment(self.directory / name)
+        except BaseException:
+            self._seal(name, 0)
+            raise
+
+    def _seal(self, name: str, size: int) -> None:
+        """From here on the segment may be deleted, once it is loaded to this size."""
+        self._segment = None
+        with self._mutex:
+            self._sealed[name] = size
 
 
 class _Append:
