@@ -13,6 +13,7 @@ select
     runs.trace_id,
     runs.session_id,
     runs.fingerprint,
+    coalesce(runs.spans, 1) as n_spans,
     known_cases.case_fingerprint,
     runs.status not in ('running', 'incomplete') and runs.orphan_spans = 0 and runs.duration_s is not null as is_finished,
     ($since::timestamp is null or runs.started_at >= $since)

@@ -9,6 +9,7 @@ with subjects as (
         case_fingerprint,
         place,
         1 as n_runs,
+        n_spans,
         md5(trace_id) as sample_key
     from plan_runs
     where is_in_scope
@@ -20,6 +21,7 @@ with subjects as (
         null,
         min(place),
         count(*),
+        sum(n_spans),
         md5(session_id)
     from plan_runs
     where session_id is not null and exists (select 1 from plan_wanted where kind = 'session')
@@ -78,6 +80,7 @@ select
     case_fingerprint,
     place,
     n_runs,
+    n_spans,
     list_transform(missing, lambda one: one.position) as missing,
     list_filter(missing, lambda one: is_same and coalesce(list_contains(failed, one.version), false)) <> [] as has_failed,
     case

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
+import itertools
 import json
 import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from passes import ODD, catalogue, job, one_pass, query, scores
 from telemetry import load, pieces
 
@@ -16,6 +19,7 @@ from spanscore.errors import ScoringRunning
 from spanscore.evaluate import Catalogue, evaluate_store, store_evaluation
 from spanscore.production.lease import lease
 from spanscore.production.sampling import sample_below
+from spanscore.production.scoring import _cut
 from spanscore.store import Store
 from spanscore.store.evaluation import Scope
 
@@ -291,6 +295,34 @@ def test_asked_to_stop_it_ends_after_the_batch_in_hand(store: Path, few: Catalog
     assert query(store, "select count(*) from scored_subjects where kind = 'run'") == query(
         store, "select count(*) from runs where source = 'production'"
     )
+
+
+@given(
+    sizes=st.lists(st.tuples(st.integers(1, 5), st.integers(1, 50))),
+    most=st.tuples(st.integers(1, 12), st.integers(1, 120)),
+)
+def test_batches_are_as_large_as_both_bounds_allow(sizes: list[tuple[int, int]], most: tuple[int, int]) -> None:
+    batches = list(_cut(range(len(sizes)), sizes, most))
+
+    def is_allowed(rows: list[int]) -> bool:
+        return all(sum(sizes[row][n] for row in rows) <= most[n] for n in (0, 1))
+
+    assert [row for rows in batches for row in rows] == list(range(len(sizes)))
+    assert all(len(rows) == 1 or is_allowed(rows) for rows in batches)
+    assert not any(is_allowed([*rows, following[0]]) for rows, following in itertools.pairwise(batches))
+
+
+def test_a_run_with_more_spans_than_a_batch_may_have_is_one(
+    store: Path, few: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("spanscore.production.scoring.BATCH_SPANS", 4)
+    steps: list[str] = []
+    report = one_pass(job(store, few), on_step=lambda step, *_: steps.append(step))
+    scored = query(store, "select count(*), count(*) filter (where n.spans > 4) from scored_subjects"
+                          " inner join runs as n on n.run_id = subject_id where kind = 'run'")  # fmt: skip
+
+    assert [(report.scored.plan.runs.considered, scored[0][1] > 0)] == [(scored[0][0], True)]
+    assert steps.count("written") > 4
 
 
 def test_the_work_is_planned_in_parts(store: Path, few: Catalogue, monkeypatch: pytest.MonkeyPatch) -> None:

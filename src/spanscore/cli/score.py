@@ -55,7 +55,12 @@ def score(
     ] = 60.0,
     evaluators: EvaluatorsOption = None,
     param: ParamOption = None,
-    batch: Annotated[int, typer.Option(min=1, metavar="N", help="Runs evaluated at a time; bounds the memory.")] = 500,
+    batch: Annotated[
+        int,
+        typer.Option(
+            min=1, metavar="N", help="Most runs evaluated at a time, of 40,000 spans at most; bounds the memory."
+        ),
+    ] = 5000,
     timeout: Annotated[
         float, typer.Option(min=0.001, metavar="S", help="Seconds that one evaluator may run over a batch.")
     ] = 60.0,

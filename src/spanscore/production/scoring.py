@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 PLANNED = 50_000
 """Runs that are looked up at a time [count]."""
 
+BATCH_SPANS = 40_000
+"""Most spans whose runs are evaluated at a time [count]. Every batch has a cost of its own: statements are planned, and
+the tables of the store are looked through for its runs."""
+
 SESSION = "session"
 
 
@@ -41,7 +45,7 @@ class Job:
     """What to score, with what, and how.
 
     Attributes:
-        batch: runs evaluated at a time [count]: bounds memory.
+        batch: most runs evaluated at a time [count], and no more than have `BATCH_SPANS` spans: bounds memory.
         settle_s: how long nothing of a run without an end must have come [s].
         timeout_s: how long one evaluator may run over a batch [s].
         destination: where scores are to be sent; None = nowhere.
@@ -178,28 +182,30 @@ class _Part:
 
 
 def _parts(work: pa.Table, batch: int) -> Iterator[_Part]:
-    """The work in pieces of `batch` runs; a session is never divided."""
+    """The work in pieces of `batch` runs or `BATCH_SPANS` spans; a run or a session is never divided."""
     import pyarrow as pa
 
     members: dict[tuple[str, tuple[int, ...]], list[int]] = {}
     kinds, missing = work.column("kind").to_pylist(), work.column("missing").to_pylist()
     for row, key in enumerate(zip(kinds, map(tuple, missing), strict=True)):
         members.setdefault(key, []).append(row)
-    sizes = work.column("n_runs").to_pylist()
+    sizes = list(zip(work.column("n_runs").to_pylist(), work.column("n_spans").to_pylist(), strict=True))
     for (kind, lacking), rows in members.items():
-        for some in _cut(rows, sizes, batch):
+        for some in _cut(rows, sizes, (batch, BATCH_SPANS)):
             yield _Part(kind, lacking, work.take(pa.array(some, pa.int64())))
 
 
-def _cut(rows: Sequence[int], sizes: Sequence[int], batch: int) -> Iterator[list[int]]:
+def _cut(rows: Sequence[int], sizes: Sequence[tuple[int, int]], most: tuple[int, int]) -> Iterator[list[int]]:
+    """The rows in pieces in which neither size exceeds what is allowed, unless it does so in one row."""
     some: list[int] = []
-    size = 0
+    runs = spans = 0
     for row in rows:
-        if some and size + sizes[row] > batch:
+        n_runs, n_spans = sizes[row]
+        if some and (runs + n_runs > most[0] or spans + n_spans > most[1]):
             yield some
-            some, size = [], 0
+            some, runs, spans = [], 0, 0
         some.append(row)
-        size += sizes[row]
+        runs, spans = runs + n_runs, spans + n_spans
     if some:
         yield some
 

@@ -61,8 +61,8 @@ class Plan:
 
     Attributes:
         runs, sessions: by what becomes of them.
-        work: kind, subject_id, fingerprint, case_fingerprint, n_runs, missing (places of evaluators), verdict and
-            received_at of what is to be scored.
+        work: kind, subject_id, fingerprint, case_fingerprint, n_runs, n_spans, missing (places of evaluators),
+            verdict and received_at of what is to be scored.
         oldest_waiting: when the last span of the run came that has waited longest [UTC]; None = nothing waits.
     """
 

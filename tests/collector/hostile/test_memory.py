@@ -1,5 +1,6 @@
 """Many clients at once, each as costly as is allowed: the collector stays within its memory and answers a good one."""
 
+import contextlib
 import gzip
 import re
 import socket
@@ -76,8 +77,10 @@ def test_slow_and_idle_clients_by_the_hundred(victim: CollectorProcess) -> None:
     print(f"\nbeside 1,000 slow clients: median {took[50]:.3f} s, p99 {took[98]:.3f} s")
     reaped = time.monotonic()
     for connection in half:
-        while connection.recv(65536):
-            pass
+        # One that is closed before all that it sent was read is reset.
+        with contextlib.suppress(ConnectionResetError):
+            while connection.recv(65536):
+                pass
         connection.close()
     print(f"all reaped after another {time.monotonic() - reaped:.1f} s")
 
