@@ -16,6 +16,8 @@ import pytest
 
 from spanscore.errors import QueryError, QueryTimeout, StoreLocked, StoreMissing, UsageError
 from spanscore.store import Store
+from spanscore.store.contained import wire
+from spanscore.store.contained.evaluation import contained_empty_store
 from spanscore.store.contained.process import Worker
 from spanscore.store.contained.query import contained_arrow_query, contained_query
 
@@ -230,3 +232,58 @@ def test_memory_that_a_query_took_is_there_for_the_next(worker: Worker, director
         with pytest.raises(QueryError, match="memory"):
             rows(worker, directory, "select length(list(i)) from range(100000000000) as t(i)")
         assert rows(worker, directory, "select length(repeat('x', 100000000))") == [(100_000_000,)]
+
+
+def test_a_signal_that_another_thread_got_ends_the_wait(worker: Worker, directory: Path) -> None:
+    rows(worker, directory, "select 1")
+    over = threading.Event()
+    other = threading.Thread(target=over.wait)
+    other.start()
+    assert other.ident is not None
+    timer = threading.Timer(0.5, signal.pthread_kill, (other.ident, signal.SIGINT))
+    began = time.monotonic()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            timer.start()
+            rows(worker, directory, f"select count(*) from ({ENDLESS})", timeout_s=8)
+    finally:
+        over.set()
+        other.join()
+
+    assert time.monotonic() - began < 6
+    assert rows(worker, directory, "select 2") == [(2,)]
+
+
+@pytest.mark.parametrize("sent", [None, 5])
+def test_who_is_interrupted_while_asking_gets_no_wrong_answer_next(
+    worker: Worker, directory: Path, monkeypatch: pytest.MonkeyPatch, sent: int | None
+) -> None:
+    """`sent`: how much of the question went out [bytes]; None = all of it."""
+    rows(worker, directory, "select 1")
+    write_all = wire.write_all
+
+    def interrupted(descriptor: int, frames: list[bytes]) -> None:
+        write_all(descriptor, [b"".join(frames)[:sent]])
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(wire, "write_all", interrupted)
+        rows(worker, directory, "select 1")
+
+    assert rows(worker, directory, "select 2") == [(2,)]
+
+
+def test_a_session_opens_its_store_again_after_an_interruption(monkeypatch: pytest.MonkeyPatch) -> None:
+    with contained_empty_store(macros=[], timeout_s=20) as session:
+        assert "case_id" in session.columns("runs")
+        write_all = wire.write_all
+
+        def interrupted(descriptor: int, frames: list[bytes]) -> None:
+            write_all(descriptor, frames)
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+            patched.setattr(wire, "write_all", interrupted)
+            session.columns("tool_calls")
+
+        assert "case_id" in session.columns("runs")

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 from prompt_toolkit import PromptSession
 from prompt_toolkit.filters import completion_is_selected
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+from prompt_toolkit.input.typeahead import get_typeahead, store_typeahead
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.keys import Keys
 from prompt_toolkit.lexers import PygmentsLexer
 from pygments.lexers.sql import SqlLexer
 
@@ -23,6 +25,8 @@ from spanscore.store.contained.query import contained_arrow_query, contained_que
 from spanscore.store.examples import example, examples
 
 if TYPE_CHECKING:
+    from prompt_toolkit.input import Input
+
     from spanscore.store.contained.process import Worker
     from spanscore.store.result import QueryResult
 
@@ -84,18 +88,13 @@ class Shell:
         console().print(plain("One SELECT, ended by a semicolon; .help lists the commands, Tab completes.", "dim"))
         while True:
             try:
-                text = session.prompt().strip()
-            except KeyboardInterrupt:
-                continue
-            except EOFError:
-                return
-            if text == ".quit":
-                return
-            try:
+                text = next_text(session)
+                if text is None:
+                    return
                 if text:
                     self.answer(text)
             except KeyboardInterrupt:
-                # Once more, when the query was over already.
+                # At the prompt, or once more, when the query was over already.
                 continue
 
     def answer(self, text: str) -> None:
@@ -107,6 +106,8 @@ class Shell:
                 self.last = text
                 self._show(text)
         except KeyboardInterrupt:
+            # Whatever it was at: while it lives, it holds the store.
+            self.worker.kill()
             error_console().print(plain("Cancelled.", "dim"))
         except SpanscoreError as error:
             error_console().print(plain(str(error), "red", keep_lines=True), soft_wrap=True)
@@ -170,6 +171,33 @@ class Shell:
 
     def _columns(self) -> dict[str, list[str]]:
         return {row[0]: row[1] for row in self._ask(_COLUMNS).rows}
+
+
+def next_text(session: PromptSession[str]) -> str | None:
+    """What the user enters; empty where he takes it back with Ctrl-C right after Enter, None where he leaves.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C came to this process as a signal meanwhile.
+    """
+    try:
+        # The signal is left to asyncio, which notices it until its loop is closed; the handler of the prompt would take
+        # it for a key of a line that is done already.
+        text = session.prompt(handle_sigint=False).strip()
+    except EOFError:
+        return None
+    if _is_taken_back(session.input):
+        error_console().print(plain("Cancelled.", "dim"))
+        return ""
+    return None if text == ".quit" else text
+
+
+def _is_taken_back(keys_of: Input) -> bool:
+    """Whether Ctrl-C is among the keys that came after Enter, while the terminal did not make signals of them yet."""
+    keys = [*get_typeahead(keys_of), *keys_of.read_keys()]
+    places = [place for place, press in enumerate(keys) if press.key == Keys.ControlC]
+    # As where it is a signal: what was typed before it goes with it, and what comes after it is for the next prompt.
+    store_typeahead(keys_of, keys[places[-1] + 1 :] if places else keys)
+    return bool(places)
 
 
 def _bindings() -> KeyBindings:

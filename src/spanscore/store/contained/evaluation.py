@@ -111,7 +111,9 @@ class ContainedSession:
     ) -> tuple[dict[str, Any], pa.Table | None]:
         self._worker.ask(document, tables)
         reply = self._worker.document(patience)
-        return reply, self._worker.table(patience) if reply["rows"] else None
+        rows = self._worker.table(patience) if reply["rows"] else None
+        self._worker.is_answering = False
+        return reply, rows
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import select
 import signal
@@ -38,6 +39,8 @@ sys.path.extend(paths)
 from spanscore.store.contained.serve import serve
 serve(requests, replies)
 """
+# How long a signal may go unnoticed [s].
+_PIECE_S = 0.2
 # What a pipe holds [bytes]; the rest of what a process says before it ends is lost.
 _LAST_WORDS = 1 << 16
 
@@ -53,7 +56,7 @@ class Worker:
         self.generation = 0
         """How often it was started: what an earlier process kept is gone."""
         self.is_answering = False
-        """Whether the rows of a query are still to be read: the next question then costs the process."""
+        """Whether something that was asked is not answered to its end: the next question then costs the process."""
         self._process: subprocess.Popen[bytes] | None = None
         self._requests = self._replies = -1
         self._is_ready = False
@@ -70,7 +73,12 @@ class Worker:
         return None if self._process is None else self._process.pid
 
     def start(self) -> None:
-        """Starts the process, when there is none, and does not wait until it is ready."""
+        """Starts the process, when there is none, and does not wait until it is ready.
+
+        One that still owes an answer, which nobody waits for any more, is ended first.
+        """
+        if self.is_answering:
+            self.kill()
         if self._process is not None:
             return
         theirs_in, self._requests = os.pipe()
@@ -88,6 +96,11 @@ class Worker:
                 # Ctrl-C is for the caller, who decides what becomes of the query.
                 start_new_session=True,
             )
+        except BaseException:
+            # Whatever has been started by then ends with these pipes.
+            os.close(self._requests)
+            os.close(self._replies)
+            raise
         finally:
             os.close(theirs_in)
             os.close(theirs_out)
@@ -100,12 +113,14 @@ class Worker:
         self.is_answering = False
         if process is None:
             return
-        process.kill()
-        process.wait()
-        if process.stderr is not None:
-            process.stderr.close()
-        os.close(self._requests)
-        os.close(self._replies)
+        try:
+            process.kill()
+            process.wait()
+        finally:
+            if process.stderr is not None:
+                process.stderr.close()
+            os.close(self._requests)
+            os.close(self._replies)
 
     def ask(self, document: dict[str, Any], tables: Sequence[pa.Table] = ()) -> None:
         """Sends a question, once the worker is ready.
@@ -114,8 +129,6 @@ class Worker:
             QueryError: the worker ended.
             UsageError: a setting of the environment is wrong.
         """
-        if self.is_answering:
-            self.kill()
         self.start()
         if not self._is_ready:
             try:
@@ -124,6 +137,9 @@ class Worker:
                 self.kill()
                 raise
             self._is_ready = True
+        # Beforehand: whoever is interrupted from here on leaves a process that would answer the next question with what
+        # this one asks.
+        self.is_answering = True
         try:
             wire.write_all(
                 self._requests,
@@ -224,15 +240,24 @@ class Patience:
         Raises:
             QueryTimeout: for too long.
         """
-        began = time.monotonic()
-        ready = poll.poll(None if self.left_s is None else max(0, round(self.left_s * 1000)))
+        while True:
+            began = time.monotonic()
+            # In pieces: a signal that came just before the system call, or to another thread, does not end it.
+            piece_s = _PIECE_S if self.left_s is None else min(max(0.0, self.left_s), _PIECE_S)
+            if poll.poll(math.ceil(piece_s * 1000)):
+                break
+            if self.left_s is None:
+                continue
+            self.left_s -= time.monotonic() - began
+            if self.left_s <= 0:
+                raise self._late()
         if self.left_s is not None:
             self.left_s -= time.monotonic() - began
-        if ready:
-            return
+
+    def _late(self) -> QueryTimeout:
         if self.limit_s is None:
-            raise QueryTimeout(f"The process for queries did not answer while {self.doing}.\n  Try again.")
-        raise QueryTimeout(
+            return QueryTimeout(f"The process for queries did not answer while {self.doing}.\n  Try again.")
+        return QueryTimeout(
             f"The query was stopped: it ran longer than the {self.limit_s:g} s it was allowed.\n"
             "  Narrow it down, or allow more with --timeout."
         )

@@ -106,7 +106,6 @@ def _ask(
         }
     )
     worker.document(Patience(wait_s + START_S, "opening the store"))
-    worker.is_answering = True
     return Patience(timeout_s + worker.grace_s, "running the query", limit_s=timeout_s)
 
 
