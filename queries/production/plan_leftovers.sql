@@ -2,18 +2,25 @@
 -- a run of another source than the one that is scored; and `failure` rows of evaluators that have worked since. A run whose trace
 -- waits to be derived is not gone, and neither is one whose spans have been deleted.
 create or replace temp table leftovers as
+with missing as (
+    select known.kind, known.subject_id, split_part(known.subject_id, ':', 1) as trace_id
+    from scored_subjects as known
+    anti join runs on runs.run_id = known.subject_id
+    where known.kind = 'run'
+),
+there as (
+    select trace_id from spanscore.main.spans where trace_id in (select trace_id from missing)
+    union
+    select trace_id from archived_traces where trace_id in (select trace_id from missing)
+)
 select known.kind, known.subject_id, runs.fingerprint
 from scored_subjects as known
-left join runs on runs.run_id = known.subject_id
-where known.kind = 'run'
-    and case
-        when runs.run_id is not null then $source::varchar is not null and known.source = $source and runs.source <> $source
-        else split_part(known.subject_id, ':', 1) in (
-                select trace_id from spanscore.main.spans
-                union all select trace_id from archived_traces
-            )
-            and split_part(known.subject_id, ':', 1) not in (select trace_id from pending_traces)
-    end
+inner join runs on runs.run_id = known.subject_id
+where known.kind = 'run' and $source::varchar is not null and known.source = $source and runs.source <> $source
+union all
+select kind, subject_id, null
+from missing
+where trace_id in (select trace_id from there) and trace_id not in (select trace_id from pending_traces)
 union all
 select known.kind, known.subject_id, null
 from scored_subjects as known

@@ -85,14 +85,16 @@ select trace_id, other_trace_id, reason from trace_edges;
 
 insert into trace_edges select * from new_edges;
 
--- Put back: both ends of every new edge that joins what this round took for separate runs.
+-- Put back: both ends of every new edge that joins what this round took for separate runs. A search for some traces in the spans
+-- of the store has to be a condition by itself: as a part of one, DuckDB would make a hash table of all the traces there are.
 create or replace temp table reopened_traces as
-select distinct new_edges.trace_id
-from new_edges
-left join round_traces as own on own.trace_id = new_edges.trace_id
-left join round_traces as other on other.trace_id = new_edges.other_trace_id
-where own.group_id is distinct from other.group_id
-    and (
-        new_edges.trace_id in (select trace_id from spans)
-        or new_edges.trace_id in (select trace_id from archived_traces)
-    );
+with separate as (
+    select distinct new_edges.trace_id
+    from new_edges
+    left join round_traces as own on own.trace_id = new_edges.trace_id
+    left join round_traces as other on other.trace_id = new_edges.other_trace_id
+    where own.group_id is distinct from other.group_id
+)
+select trace_id from spans where trace_id in (select trace_id from separate)
+union
+select trace_id from archived_traces where trace_id in (select trace_id from separate);
