@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -25,6 +24,7 @@ from spanscore.statistics import (
 )
 from spanscore.statistics.means import percentile_interval
 from spanscore.statistics.recommendation import weighted_score
+from spanscore.statistics.resampling import members, random_subsets, resampled
 
 SCHEMA_VERSION = "1.0"
 COMPLETED = "task_completed"
@@ -239,10 +239,8 @@ def _behind(
     """
     if len(cases) < 2 or not others:
         return {}
-    draw = random.Random(SEED)  # noqa: S311 a reproducible draw is the point
     drawn: dict[str, list[float]] = {name: [] for name in others}
-    for _ in range(RESAMPLES):
-        sample = draw.choices(cases, k=len(cases))
+    for sample in resampled(cases, resamples=RESAMPLES, seed=SEED):
         first = _score(_totals([sums[winner][case] for case in sample]), weights)
         for name in others:
             second = _score(_totals([sums[name][case] for case in sample]), weights)
@@ -276,11 +274,11 @@ def _swap_test(
     # Scores that differ by rounding alone are equal.
     seen -= 1e-12
     is_exact = len(cases) <= _EXACT_UP_TO
-    draw = random.Random(SEED)  # noqa: S311 a reproducible draw is the point
-    swaps = range(2 ** len(cases)) if is_exact else (draw.getrandbits(len(cases)) for _ in range(RESAMPLES))
+    n_cases = len(cases)
+    swaps = range(2**n_cases) if is_exact else random_subsets(n_cases, resamples=RESAMPLES, seed=SEED)
     hits = n = 0
     for bits in swaps:
-        swapped = _totals([step for index, step in enumerate(steps) if bits >> index & 1])
+        swapped = _totals(list(members(steps, bits)))
         apart = _apart(
             [a + step for a, step in zip(ours, swapped, strict=True)],
             [b - step for b, step in zip(theirs, swapped, strict=True)],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,6 +10,7 @@ from spanscore.errors import StatisticsInputError
 from spanscore.statistics.distributions import binomial_cdf
 from spanscore.statistics.estimates import Interval, checked, mean
 from spanscore.statistics.means import percentile_interval
+from spanscore.statistics.resampling import members, random_subsets, resampled
 
 # Up to this many cases every assignment of signs is looked at: 4,096 of them [cases].
 _EXACT_UP_TO = 12
@@ -99,8 +99,7 @@ def paired_difference(differences: Sequence[float], *, confidence: float, resamp
         return Difference(values[0], None, p_value, 1, is_exact, "one case: it says nothing of others")
     if values[0] == values[-1]:
         return Difference(values[0], None, p_value, n, is_exact, "all cases differ by the same amount")
-    draw = random.Random(seed)  # noqa: S311 a reproducible draw is the point
-    means = [math.fsum(draw.choices(values, k=n)) / n for _ in range(resamples)]
+    means = [math.fsum(drawn) / n for drawn in resampled(values, resamples=resamples, seed=seed)]
     return Difference(mean(values), percentile_interval(means, confidence=confidence), p_value, n, is_exact)
 
 
@@ -113,13 +112,10 @@ def _sign_flips(values: Sequence[float], *, resamples: int, seed: int) -> tuple[
         for size in moved:
             sums = [total + sign for total in sums for sign in (size, -size)]
         return sum(abs(total) >= seen for total in sums) / len(sums), True
-    draw = random.Random(seed)  # noqa: S311 a reproducible draw is the point
     whole = math.fsum(moved)
     hits = 0
-    for _ in range(resamples):
-        bits = draw.getrandbits(len(moved))
-        negative = sum(size for index, size in enumerate(moved) if bits >> index & 1)
-        hits += abs(whole - 2 * negative) >= seen
+    for subset in random_subsets(len(moved), resamples=resamples, seed=seed):
+        hits += abs(whole - 2 * sum(members(moved, subset))) >= seen
     return (hits + 1) / (resamples + 1), False
 
 

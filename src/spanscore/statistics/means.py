@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Hashable, Sequence
 
 from spanscore.errors import StatisticsInputError
 from spanscore.statistics.clusters import Grouped, grouped, mean_variance
 from spanscore.statistics.distributions import t_quantile
 from spanscore.statistics.estimates import Estimate, Interval, checked_confidence, mean, nothing
+from spanscore.statistics.resampling import resampled
 
 _ONE_VALUE = "one value: it says nothing of how much values differ"
 _ALL_EQUAL = "all values are equal: they say nothing of how much values differ"
@@ -78,13 +78,12 @@ def bootstrap_mean(
     missing = _without_interval(data)
     if missing is not None:
         return missing
-    draw = random.Random(seed)  # noqa: S311 a reproducible draw is the point
     if data.groups is None:
         n = len(data.values)
-        means = [math.fsum(draw.choices(data.values, k=n)) / n for _ in range(resamples)]
+        means = [math.fsum(drawn) / n for drawn in resampled(data.values, resamples=resamples, seed=seed)]
     else:
         totals = [(math.fsum(group), len(group)) for group in data.groups]
-        means = [_ratio_of_sums(draw.choices(totals, k=len(totals))) for _ in range(resamples)]
+        means = [_ratio_of_sums(drawn) for drawn in resampled(totals, resamples=resamples, seed=seed)]
     interval = percentile_interval(means, confidence=confidence)
     method = "bootstrap" if data.groups is None else "cluster_bootstrap"
     return Estimate(mean(data.values), interval, method, len(data.values), data.clusters, data.note)
