@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from spanscore.addresses import read_address
+from spanscore.addresses import Address, digest_of, read_address
 from spanscore.errors import UsageError
 
 
@@ -58,3 +58,26 @@ def test_what_is_no_address_is_told_without_it(url: str) -> None:
         read_address(url, called="--emit")
     assert str(caught.value).startswith("--emit ")
     assert "hu" not in str(caught.value).replace("must", "")
+
+
+NAMES = [
+    ("http://h:4318/v1/logs", "http://h:4318/v1/logs"),
+    ("https://user:hush@h/otlp/v1/logs?key=hush#hush", "https://h/otlp/v1/logs"),
+    ("https://h/api/public/otel/v1/logs", "https://h/api/public/otel/v1/logs"),
+    ("https://h/Default/v1beta1/17/", "https://h/Default/v1beta1/17/"),
+    ("https://h/T04AB9/v1/logs", f"https://h/{digest_of('T04AB9')}/v1/logs"),
+    ("https://h/a/abcdefghijklmnopqrstuvwxyz", f"https://h/a/{digest_of('abcdefghijklmnopqrstuvwxyz')}"),
+    ("https://h/s3cr3t/%2F", f"https://h/{digest_of('s3cr3t')}/{digest_of('%2F')}"),
+    ("https://h/12345/x=y", f"https://h/{digest_of('12345')}/{digest_of('x=y')}"),
+    ("http://h", "http://h"),
+]
+"""URLs, and what of them may be stored and printed."""
+
+
+@pytest.mark.parametrize(("url", "name"), NAMES)
+def test_a_name_keeps_words_of_the_path_and_no_token(url: str, name: str) -> None:
+    found = read_address(url, called="--emit").name
+
+    assert found == name
+    assert "hush" not in found
+    assert Address(found).name == found

@@ -1,4 +1,3 @@
--- What was to be sent of the batch before: it is sent with the new scores.
+-- What was to be sent before of what has to be sent now.
 delete from score_outbox
-where destination = $destination
-    and (kind, subject_id) in (select kind, subject_id from batch_states);
+where (destination, kind, subject_id) in (select destination, kind, subject_id from batch_queue);

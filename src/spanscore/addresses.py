@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import hashlib
+import re
 import urllib.parse
 from dataclasses import dataclass, field
 
@@ -10,6 +12,11 @@ from spanscore.errors import UsageError
 
 SCHEMES = ("http", "https")
 _NO_URL = "must begin with http:// or https:// and name a host"
+# What the path of an endpoint is made of: words, versions, small numbers. Migration 0009 of the store has the same.
+_PLAIN_PART = re.compile(r"|[A-Za-z]?[a-z]*([._-][a-z]+)*|v[0-9]{1,3}([a-z]+[0-9]{0,3})?|[0-9]{1,4}")
+_LONGEST_PLAIN_PART = 20
+_DIGEST = "sha256-"
+_IS_DIGEST = re.compile(rf"{_DIGEST}[0-9a-f]{{12}}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +41,27 @@ class Address:
         """What may be printed: scheme, host and port. A path or a query holds a token as often as not."""
         parts = urllib.parse.urlsplit(self.url)
         return f"{parts.scheme}://{parts.netloc}"
+
+    @property
+    def name(self) -> str:
+        """What may be stored and printed, and still tells two endpoints of a host apart.
+
+        Scheme, host, port and path; the query is left out, and a part of the path that may be a token (one that is no
+        word, version or small number) is named by the first 12 hexadecimal digits of its SHA-256.
+        """
+        parts = urllib.parse.urlsplit(self.url).path.split("/")
+        return self.shown + "/".join(part if _is_plain(part) else digest_of(part) for part in parts)
+
+
+def digest_of(text: str) -> str:
+    """`sha256-` and the first 12 hexadecimal digits: names a text without telling it."""
+    return f"{_DIGEST}{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+
+
+def _is_plain(part: str) -> bool:
+    return _IS_DIGEST.fullmatch(part) is not None or (
+        len(part) <= _LONGEST_PLAIN_PART and _PLAIN_PART.fullmatch(part) is not None
+    )
 
 
 def read_address(url: str, *, called: str) -> Address:

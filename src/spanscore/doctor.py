@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import defaultdict
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,10 @@ def examine(directory: Path) -> dict[str, Any]:
         findings = read_rows(session, "reports/findings.sql")
         loaded = {row["segment"]: row["end_offset"] for row in read_rows(session, "reports/spool_manifest.sql")}
         foreign = foreign_files(session.connection, directory)
+        undelivered = {
+            "scores": read_rows(session, "reports/outbox.sql"),
+            "alerts": read_rows(session, "reports/alert_outbox.sql"),
+        }
     collector = read_status(directory)
     document: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
@@ -44,6 +49,7 @@ def examine(directory: Path) -> dict[str, Any]:
         "accounting": {signal: _balance(signal, accounting) for signal in SIGNALS},
         "spool": _spool(directory / "spool", loaded),
         "archive": {"foreign_files": len(foreign)},
+        "undelivered": undelivered,
         "collector": collector,
         "findings": findings,
     }
@@ -142,6 +148,7 @@ def _advice(document: dict[str, Any]) -> list[str]:
             "Something was purged, and bytes of it may remain in the database file. "
             f"Write it anew: spanscore purge --compact {store_option(store)}"
         )
+    advice += _advice_on_undelivered(document)
     advice += _advice_on_accounting(document)
     if document["accounting"]["spans"]["conflict"]:
         advice.append(
@@ -156,6 +163,28 @@ def _advice(document: dict[str, Any]) -> list[str]:
         )
     if contents["spans"] and not contents["runs"] and not contents["pending_traces"]:
         advice.append("There are spans and no agent runs: is the agent instrumented with one of the known conventions?")
+    return advice
+
+
+def _advice_on_undelivered(document: dict[str, Any]) -> list[str]:
+    from spanscore.store.directory import store_option
+
+    doctor = f"spanscore doctor {store_option(document['store'])}"
+    advice = []
+    for row in document["undelivered"]["scores"]:
+        name = shlex.quote(row["destination"])
+        advice.append(
+            f"Scores of runs and sessions ({row['waiting']}) wait for `{row['destination']}` since "
+            f"{row['oldest'][:19]}Z. The next `spanscore score --emit` to that address sends them. Where it is not "
+            f"used any more:  {doctor} --readdress {name} URL|FILE  or  {doctor} --discard {name}"
+        )
+    messages = document["undelivered"]["alerts"]
+    if messages:
+        advice.append(
+            f"Messages about alerts ({sum(row['waiting'] for row in messages)}) wait for the webhook since "
+            f"{messages[0]['oldest'][:19]}Z. The next `spanscore score` with a webhook in spanscore.toml sends them. "
+            f"Where nobody has to be told any more:  {doctor} --discard webhook"
+        )
     return advice
 
 

@@ -97,7 +97,7 @@ class DeliveryFailed(SpanscoreError):
     """Scores or messages did not reach whom they are for. They are kept, and sent again by the next pass.
 
     Attributes:
-        is_final: the receiver refused for good: sending the same again is pointless.
+        is_final: the receiver was reached and refused this; it may take another.
     """
 
     exit_code = 3

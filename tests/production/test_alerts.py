@@ -356,3 +356,74 @@ def test_the_state_and_the_message_are_stored_together(
         with pytest.raises(Killed):
             one_pass(job(failing, few), alerting=watch, environ=environ(hook), now=NOW)
     assert one_pass(job(failing, few), alerting=watch, environ=environ(hook), now=NOW).sent == 1
+
+
+def test_a_webhook_that_never_answers_costs_one_message_a_change_and_one_attempt_a_pass(
+    failing: Path, few: Catalogue, hook: Hook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An alert that is told of again every minute, by two rules, and nobody listens."""
+    monkeypatch.setattr("spanscore.production.delivery.time.sleep", lambda _: None)
+    watch = alerting(rule(above=0.2, repeat_s=60.0), rule(name="s", above=0.1, repeat_s=60.0), hook=hook)
+    for minute in range(4):
+        hook.answers = [503] * 6
+        one_pass(job(failing, few), alerting=watch, environ=environ(hook), now=NOW + dt.timedelta(seconds=61 * minute))
+        assert len(hook.answers) == 3
+
+    assert query(failing, "select alert, count(*) from alert_outbox group by alert order by alert") == [
+        ("r", 1), ("s", 1),
+    ]  # fmt: skip
+    from spanscore.doctor import examine
+
+    document = examine(failing)
+    assert [(row["alert"], row["waiting"]) for row in document["undelivered"]["alerts"]] == [("r", 1), ("s", 1)]
+    assert "503" in document["undelivered"]["alerts"][0]["last_error"]
+    assert any("--discard webhook" in line for line in document["advice"])
+    hook.answers = []
+    assert one_pass(job(failing, few), alerting=watch, environ=environ(hook), now=NOW).sent == 2
+    assert examine(failing)["undelivered"]["alerts"] == []
+
+
+def test_a_message_that_is_refused_keeps_no_other_waiting(
+    failing: Path, few: Catalogue, hook: Hook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("spanscore.production.delivery.time.sleep", lambda _: None)
+    hook.answers = [400]
+    watch = alerting(rule(above=0.2), rule(name="s", above=0.1), hook=hook)
+    report = one_pass(job(failing, few), alerting=watch, environ=environ(hook), now=NOW)
+
+    assert (report.sent, report.messages_waiting, len(report.failures)) == (1, 1, 1)
+
+
+def test_messages_without_a_webhook_any_more_are_mentioned_and_can_be_dropped(
+    failing: Path, few: Catalogue, hook: Hook, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from spanscore.production.undelivered import discard
+    from spanscore.report.production import print_report
+
+    monkeypatch.setattr("spanscore.production.delivery.time.sleep", lambda _: None)
+    hook.answers = [503] * 3
+    one_pass(job(failing, few), alerting=alerting(rule(above=0.2), hook=hook), environ=environ(hook), now=NOW)
+    report = one_pass(job(failing, few), alerting=alerting(rule(above=0.2)), now=NOW)
+    print_report(report, "table", store=failing, as_line=False)
+
+    assert "Messages about alerts wait for a webhook (1), and spanscore.toml names none" in capsys.readouterr().err
+    assert discard(failing, "webhook")["discarded"] == 1
+    assert one_pass(job(failing, few), alerting=alerting(rule(above=0.2)), now=NOW).messages_waiting == 0
+
+
+def test_of_a_series_that_changes_again_and_again_the_last_messages_wait(tmp_path: Path) -> None:
+    from spanscore.store.outbox import MOST_MESSAGES, Message, keep_alerts, waiting_messages
+
+    Store.open(tmp_path).close()
+    for n in range(MOST_MESSAGES + 5):
+        moment = NOW + dt.timedelta(minutes=n)
+        payload = {"state": "firing" if n % 2 else "resolved", "since": moment.isoformat()}
+        for series in ("a", "b"):
+            keep_alerts(
+                tmp_path,
+                [],
+                [Message(message_id=f"{series}{n}", alert="r", series=series, payload=payload, queued_at=moment)],
+            )
+
+    kept = {f"{series}{n}" for n in range(5, MOST_MESSAGES + 5) for series in ("a", "b")}
+    assert {message.message_id for message in waiting_messages(tmp_path)} == kept

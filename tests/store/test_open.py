@@ -30,6 +30,7 @@ LOCKED_MIGRATIONS = {
     "0006_log_record_problems": "2e5a97a2939bc1b93b8eb44800e9ae1a814cda7a998a4b743b40662bae48e337",
     "0007_archive_tables": "9e6a562b9a57482f7c24c496aa08c3482a54f2f5d4a882d041137b844ff0ba48",
     "0008_production_tables": "7e1676b5bc3ad88ae945afb9a5f1bdf176b12991cc7e7f242630dff10a104acc",
+    "0009_undelivered": "a2c0013d7d0365d7522e5cc409828366432d13f35a9f21dd143b9aef3e046558",
 }
 
 HOLD = """

@@ -16,6 +16,17 @@ def doctor(
             help="Read every row; where the store is damaged, make a new one of the spool and of what can be read.",
         ),
     ] = False,
+    discard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL|FILE|webhook",
+            help="Drop what waits for this destination of `score --emit`, or for the webhook of the alerts.",
+        ),
+    ] = None,
+    readdress: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="OLD NEW", help="Have the scores that wait for one destination wait for another."),
+    ] = None,
     output: OutputOption = Output.TEXT,
 ) -> None:
     """Tell what came in, what waits, and what to do.
@@ -26,12 +37,31 @@ def doctor(
     With --repair, damaged files are moved into a folder beside the new store, never deleted, and what cannot be there
     is named. Stop the collector before.
 
+    Scores and messages that could not be delivered are shown with their destination, since when they wait, and the
+    last error. --readdress and --discard are for a destination that is not used any more, such as one with a typing
+    error; scores stay in the store all the same.
+
     \b
     Examples:
       spanscore doctor
       spanscore doctor --format json | jq .advice
       spanscore doctor --repair
+      spanscore doctor --readdress http://otl:4318 http://otel:4318
+      spanscore doctor --discard webhook
     """
+    if sum((repair, discard is not None, readdress is not None)) > 1:
+        from spanscore.errors import UsageError
+
+        raise UsageError("--repair, --discard and --readdress are done one at a time.")
+    if discard is not None or readdress is not None:
+        from spanscore.production import undelivered
+        from spanscore.report.health import print_undelivered
+
+        done = (
+            undelivered.discard(store, discard) if discard else undelivered.readdress(store, *(readdress or ("", "")))
+        )
+        print_undelivered(done, output)
+        return
     if repair:
         from spanscore.repair import repair_store
         from spanscore.report.health import print_repair

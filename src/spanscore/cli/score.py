@@ -160,7 +160,7 @@ def score(
                     on_step=lambda _, done, total: on_done(done, total),
                     is_stopping=stop.is_asked,
                 )
-            print_report(report, output, as_line=every is not None)
+            print_report(report, output, store=store, as_line=every is not None)
             return report
 
         if interval is None:

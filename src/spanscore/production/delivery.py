@@ -78,7 +78,7 @@ def post(
             wanted_s = _retry_after(error.headers.get("Retry-After"))
             error.close()
             if error.code not in _TRY_AGAIN:
-                raise DeliveryFailed(f"{address.shown} refused it: {problem}.") from None
+                raise DeliveryFailed(f"{address.shown} refused it: {problem}.", is_final=True) from None
         except urllib.error.URLError as error:
             problem = str(error.reason)
         except (OSError, http.client.HTTPException) as error:

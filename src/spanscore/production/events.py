@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spanscore import __version__
-from spanscore.addresses import read_address
+from spanscore.addresses import Address, read_address
 from spanscore.errors import DeliveryFailed, UsageError
 from spanscore.production.delivery import post
-from spanscore.store.outbox import forget_sent, waiting_scores
+from spanscore.store.outbox import forget_sent, keep_failure, waiting_scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -57,8 +57,8 @@ class Destination:
         parts = urllib.parse.urlsplit(address.url)
         path = parts.path.rstrip("/")
         self._url = parts._replace(path=path if path.endswith("/v1/logs") else f"{path}/v1/logs").geturl()
-        # User, password and query are secrets as often as not, and the store is read by many.
-        self.name = f"{address.shown}{urllib.parse.urlsplit(self._url).path}"
+        # User, password, query and tokens in the path are secrets, and the store is read by many.
+        self.name = Address(self._url).name
         listed = environ.get("OTEL_EXPORTER_OTLP_LOGS_HEADERS") or environ.get("OTEL_EXPORTER_OTLP_HEADERS") or ""
         for pair in filter(None, (one.strip() for one in listed.split(","))):
             key, _, value = pair.partition("=")
@@ -92,7 +92,7 @@ def emit(store: Path, destination: Destination, *, on_sent: Callable[[int], None
     """Sends all scores that wait for `destination`; returns how many were sent and how many of these rejected [count].
 
     Raises:
-        DeliveryFailed: some did not arrive; they wait for the next pass.
+        DeliveryFailed: some did not arrive; they wait for the next pass, and the store knows why.
     """
     sent = rejected = 0
     while True:
@@ -100,7 +100,11 @@ def emit(store: Path, destination: Destination, *, on_sent: Callable[[int], None
         if not waiting.subjects:
             return sent, rejected
         records = [record(row) for row in waiting.scores.to_pylist()]
-        rejected += destination.send(records)
+        try:
+            rejected += destination.send(records)
+        except DeliveryFailed as error:
+            keep_failure(store, destination.name, str(error))
+            raise
         sent += len(records)
         if on_sent is not None:
             on_sent(sent)

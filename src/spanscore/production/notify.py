@@ -142,7 +142,10 @@ class Delivered:
 
 
 def deliver(store: Path, webhook: Webhook, environ: Mapping[str, str]) -> Delivered:
-    """Posts every message that waits. The address and the token are never part of what is said about it."""
+    """Posts every message that waits, until the webhook cannot be reached: the others then wait without being tried.
+
+    The address and the token are never part of what is said about it.
+    """
     sent = 0
     failures: list[str] = []
     messages = waiting_messages(store)
@@ -157,6 +160,9 @@ def deliver(store: Path, webhook: Webhook, environ: Mapping[str, str]) -> Delive
         except DeliveryFailed as error:
             keep_attempt(store, message.message_id, str(error))
             failures.append(f"The message about `{message.alert}` was not delivered: {error}")
+            if not error.is_final:
+                # Every one of them would wait for the same attempts and time limits.
+                break
         else:
             forget_message(store, message.message_id)
             sent += 1

@@ -14,8 +14,9 @@ from spanscore.production.lease import lease
 from spanscore.production.notify import FIRING, changes, deliver
 from spanscore.production.scoring import Job, Scored, score
 from spanscore.store import read_session
-from spanscore.store.outbox import AlertState, alert_states, count_waiting, keep_alerts
+from spanscore.store.outbox import AlertState, alert_states, keep_alerts
 from spanscore.store.scoring import WAIT_S
+from spanscore.store.undelivered import Undelivered, undelivered_messages, undelivered_scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +34,10 @@ class Report:
         duration_s: how long it took [s].
         scored: what was scored.
         emitted, rejected: scores that were sent, and of them those that the receiver rejected [count].
-        emit_waiting: runs and sessions whose scores are still to be sent [count].
+        emit_waiting: runs and sessions whose scores are still to be sent there [count].
+        elsewhere: destinations that this pass was not given, and that scores wait for all the same.
+        messages_waiting: messages that have not reached the webhook [count].
+        has_webhook: whether there is one.
         judgements: of the alert rules.
         firing_before: states of alerts that fired when the pass began.
         sent: messages that reached the webhook [count].
@@ -47,6 +51,9 @@ class Report:
     emitted: int = 0
     rejected: int = 0
     emit_waiting: int = 0
+    elsewhere: list[Undelivered] = field(default_factory=list)
+    messages_waiting: int = 0
+    has_webhook: bool = False
     judgements: list[Judgement] = field(default_factory=list)
     states: list[AlertState] = field(default_factory=list)
     sent: int = 0
@@ -134,7 +141,6 @@ def run_pass(
                 report.emitted, report.rejected = emit(job.store, destination)
             except DeliveryFailed as error:
                 report.failures.append(f"Scores were not sent: {error}")
-            report.emit_waiting = count_waiting(job.store, destination.name)
             on_step("emitted", total, total)
         if alerting.rules and job.scope.until is None:
             _judge(job, alerting, report)
@@ -144,8 +150,18 @@ def run_pass(
             report.sent = delivered.sent
             report.failures += delivered.failures
             on_step("delivered", total, total)
+        report.has_webhook = alerting.webhook is not None
+        _look_for_waiting(job, report)
     report.duration_s = time.monotonic() - began
     return report
+
+
+def _look_for_waiting(job: Job, report: Report) -> None:
+    with read_session(job.store, wait_s=WAIT_S) as session:
+        scores, messages = undelivered_scores(session), undelivered_messages(session)
+    report.emit_waiting = sum(one.waiting for one in scores if one.name == job.destination)
+    report.elsewhere = [one for one in scores if one.name != job.destination]
+    report.messages_waiting = sum(one.waiting for one in messages)
 
 
 def _judge(job: Job, alerting: Alerting, report: Report) -> None:

@@ -44,6 +44,18 @@ def print_health(document: dict[str, Any], form: str) -> None:
         columns = [named("kind", "finding"), counted("n"), counted("traces"), named("example_run_id", "look at")]
         out.print(grid(document["findings"], columns))
         out.print()
+    waiting = [{"name": row["destination"], **row} for row in document["undelivered"]["scores"]]
+    waiting += [{"name": f"webhook, about {row['alert']}", **row} for row in document["undelivered"]["alerts"]]
+    if waiting:
+        columns = [
+            named("name", "undelivered to"),
+            counted("waiting"),
+            Column("since", lambda row: figures.when(row["oldest"])),
+            Column("passes failed", lambda row: figures.count(row["failed_passes"] or 0), right=True),
+            Column("last error", lambda row: row["last_error"]),
+        ]
+        out.print(grid(waiting, columns))
+        out.print()
     for advice in document["advice"]:
         out.print(Text("! ", style="bold yellow").append_text(plain(advice)), soft_wrap=True)
     if not document["advice"]:
@@ -72,6 +84,21 @@ def print_repair(document: dict[str, Any], form: str) -> None:
         out.print(Text("! ", style="bold yellow").append_text(plain(note)), soft_wrap=True)
     if not document["notes"]:
         out.print(Text("Everything is in the new store.", style="green"))
+
+
+def print_undelivered(document: dict[str, Any], form: str) -> None:
+    """Print what became of what waited for a destination, as `text` or `json` on standard output."""
+    if form == "json":
+        print_json(document)
+        return
+    if "discarded" in document:
+        text = f"Dropped what waited for `{document['destination']}`: {figures.count(document['discarded'])}."
+    else:
+        text = (
+            f"What waited for `{document['destination']}` ({figures.count(document['readdressed'])}) waits for "
+            f"`{document['new_destination']}` now: the next `spanscore score --emit` to it sends it."
+        )
+    console().print(plain(text), soft_wrap=True)
 
 
 def _line(out: Console, label: str, value: str | None) -> None:

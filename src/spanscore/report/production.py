@@ -13,8 +13,11 @@ from spanscore.report.documents import print_json
 from spanscore.report.evaluation import score
 from spanscore.report.tables import Column, grid
 from spanscore.report.terminal import console, error_console, plain, safe_json
+from spanscore.store.directory import store_option
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from spanscore.production.alerts import Judgement
     from spanscore.production.passes import Report
     from spanscore.production.scoring import Scored
@@ -23,12 +26,13 @@ SCHEMA_VERSION = "1.0"
 _STYLES = {Verdict.FIRING: "bold red", Verdict.OK: "green", Verdict.UNDECIDABLE: "yellow"}
 
 
-def print_report(report: Report, form: str, *, as_line: bool) -> None:
+def print_report(report: Report, form: str, *, store: Path, as_line: bool) -> None:
     """Print what a pass did.
 
     Args:
         report: of the pass.
         form: `table` or `json`.
+        store: its directory.
         as_line: JSON on one line, for passes that follow each other.
     """
     if form == "json":
@@ -52,6 +56,8 @@ def print_report(report: Report, form: str, *, as_line: bool) -> None:
         notes.print(plain(f"! {evaluator} failed: {error}", "red", keep_lines=True), soft_wrap=True)
     for failure in report.failures:
         notes.print(plain(f"! {failure} It is kept, and sent again by the next pass.", "red"), soft_wrap=True)
+    for note in _kept(report, store):
+        notes.print(plain(f"! {note}", "yellow"), soft_wrap=True)
     if report.rejected:
         notes.print(plain(f"! The receiver rejected {report.rejected} scores for good.", "red"), soft_wrap=True)
     (code, *others), reasons = _by_code(report)
@@ -79,17 +85,48 @@ def document(report: Report) -> dict[str, Any]:
             {"evaluator": evaluator, "error": error} for evaluator, error in sorted(scored.errors.items())
         ],
         "lag_s": report.lag_s,
-        "emitted": {"sent": report.emitted, "rejected": report.rejected, "waiting": report.emit_waiting},
+        "emitted": {
+            "sent": report.emitted,
+            "rejected": report.rejected,
+            "waiting": report.emit_waiting,
+            "elsewhere": [
+                {
+                    "destination": one.name,
+                    "waiting": one.waiting,
+                    "oldest": f"{one.oldest.isoformat()}Z",
+                    "last_error": one.last_error,
+                }
+                for one in report.elsewhere
+            ],
+        },
         "alerts": {
             "firing": len(report.firing),
             "undecidable": verdicts.count("undecidable"),
             "judged": [{**described(one), "is_firing": one in report.firing} for one in report.judgements],
             "messages_sent": report.sent,
+            "messages_waiting": report.messages_waiting,
         },
         "delivery_failures": list(report.failures),
         "exit_code": report.exit_code,
         "exit_reasons": [{"exit_code": code, "reason": reason} for code, reason in report.exit_reasons],
     }
+
+
+def _kept(report: Report, store: Path) -> list[str]:
+    """What waits for others than this pass was told to tell."""
+    doctor = f"spanscore doctor {store_option(store)}"
+    notes = [
+        f"Scores of runs and sessions ({figures.count(one.waiting)}) wait for `{one.name}` since "
+        f"{figures.when(one.oldest.isoformat())}, and this pass was not told to send there. "
+        f"How to send them elsewhere or drop them:  {doctor}"
+        for one in report.elsewhere
+    ]
+    if report.messages_waiting and not report.has_webhook:
+        notes.append(
+            f"Messages about alerts wait for a webhook ({figures.count(report.messages_waiting)}), and spanscore.toml "
+            f"names none. How to drop them:  {doctor}"
+        )
+    return notes
 
 
 def _by_code(report: Report) -> tuple[list[int], dict[int, list[str]]]:

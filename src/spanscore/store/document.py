@@ -31,6 +31,7 @@ _BOOKKEEPING = (
     "evaluator_versions",
     "scored_subjects",
     "score_outbox",
+    "destination_failures",
     "alert_states",
     "alert_outbox",
     "schema_migrations",

@@ -34,6 +34,7 @@ INTERNAL = frozenset(
         "archive_parts",
         "archive_returned",
         "archived_traces",
+        "destination_failures",
         "evaluator_versions",
         "open_conversations",
         "pending_traces",

@@ -16,9 +16,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    import duckdb
     import pyarrow as pa
 
     from spanscore.store.session import ReadSession
+
+MOST_MESSAGES = 20
+"""Messages that wait for the webhook, of one series of an alert [count]; older ones are given up."""
+
+# Receivers may say why in many words [characters].
+_LONGEST_ERROR = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +53,10 @@ def waiting_scores(directory: Path, destination: str, *, limit: int) -> Waiting:
     return Waiting([(kind, subject, queued) for kind, subject, queued in subjects], scores)
 
 
-def count_waiting(directory: Path, destination: str | None) -> int:
-    """How many runs and sessions have scores that `destination` lacks [count]; None = any destination."""
-    with read_session(directory, wait_s=WAIT_S) as session:
-        rows = session.rows(
-            "select count(*) from score_outbox where $destination::varchar is null or destination = $destination",
-            {"destination": destination},
-        )
-    return int(rows[0][0])
-
-
 def forget_sent(directory: Path, destination: str, subjects: Sequence[tuple[str, str, dt.datetime]]) -> None:
     """The scores of these have arrived; those that were queued again meanwhile stay."""
     with transaction(directory, wait_s=WAIT_S) as connection:
+        connection.execute("delete from destination_failures where destination = ?", [destination])
         connection.execute(
             "delete from score_outbox where destination = $destination and (kind, subject_id, queued_at) in"
             " (select unnest($kinds::varchar[]), unnest($ids::varchar[]), unnest($times::timestamp[]))",
@@ -68,6 +66,20 @@ def forget_sent(directory: Path, destination: str, subjects: Sequence[tuple[str,
                 "ids": [subject for _, subject, _ in subjects],
                 "times": [queued for _, _, queued in subjects],
             },
+        )
+
+
+def keep_failure(directory: Path, destination: str, error: str) -> None:
+    """Scores could not be sent to `destination`, for this reason."""
+    with transaction(directory, wait_s=WAIT_S) as connection:
+        rows = connection.execute(
+            "select failed_passes from destination_failures where destination = ?", [destination]
+        ).fetchall()
+        connection.execute("delete from destination_failures where destination = ?", [destination])
+        connection.execute(
+            "insert into destination_failures (destination, failed_passes, last_error, failed_at)"
+            " values (?, ?, ?, now() at time zone 'UTC')",
+            [destination, sum(n for (n,) in rows) + 1, error[:_LONGEST_ERROR]],
         )
 
 
@@ -118,11 +130,40 @@ def keep_alerts(directory: Path, states: Sequence[AlertState], messages: Sequenc
                 [state.alert, state.series, state.state, state.since, state.notified_at, state.value, state.reason],
             )
         for message in messages:
+            _make_room(connection, message)
             connection.execute(
                 "insert into alert_outbox (message_id, alert, series, payload, queued_at, attempts)"
                 " values (?, ?, ?, ?, ?, 0)",
                 [message.message_id, message.alert, message.series, json.dumps(message.payload), message.queued_at],
             )
+
+
+def _make_room(connection: duckdb.DuckDBPyConnection, message: Message) -> None:
+    """Drops what nobody need be told any more once `message` is queued: a webhook that never answers costs no more."""
+    connection.execute(
+        """
+        delete from alert_outbox
+        where alert = $alert and series = $series
+            and (
+                -- It says again what this one says.
+                (payload ->> 'state' = $state and payload ->> 'since' = $since)
+                or message_id not in (
+                    select message_id
+                    from alert_outbox
+                    where alert = $alert and series = $series
+                    order by queued_at desc, message_id
+                    limit $others
+                )
+            )
+        """,
+        {
+            "alert": message.alert,
+            "series": message.series,
+            "state": message.payload["state"],
+            "since": message.payload["since"],
+            "others": MOST_MESSAGES - 1,
+        },
+    )
 
 
 def waiting_messages(directory: Path) -> list[Message]:
@@ -155,5 +196,6 @@ def keep_attempt(directory: Path, message_id: str, error: str) -> None:
     """The message has not arrived, for this reason."""
     with transaction(directory, wait_s=WAIT_S) as connection:
         connection.execute(
-            "update alert_outbox set attempts = attempts + 1, last_error = ? where message_id = ?", [error, message_id]
+            "update alert_outbox set attempts = attempts + 1, last_error = ? where message_id = ?",
+            [error[:_LONGEST_ERROR], message_id],
         )

@@ -169,8 +169,9 @@ def write_batch(
         _make(connection, "drop_states")
         _make(connection, "insert_states")
         if destination is not None:
-            _make(connection, "drop_queued", {"destination": destination})
-            _make(connection, "queue_scores", {"destination": destination})
+            _make(connection, "batch_queue", {"destination": destination})
+            _make(connection, "drop_queued")
+            _make(connection, "queue_scores")
     return BatchCounts(scores, left)
 
 
