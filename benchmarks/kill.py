@@ -39,7 +39,8 @@ RESENT_SHARE = 0.05
 KILLED_AT_START_SHARE = 0.1
 TORN_SHARE = 0.3
 START_TIMEOUT_S = 120.0
-LOAD_TIMEOUT_S = 1800.0
+TELL_EVERY_S = 30.0
+STUCK_AFTER_S = 120.0
 
 
 class Server:
@@ -220,7 +221,7 @@ def _run(
     for thread in threads:
         thread.join()
     lasted_s = time.monotonic() - began
-    _await_loaded(store)
+    await_loaded(store, progress=progress)
     code, errors = server.stop()
     if code != 0:
         raise RuntimeError(f"the collector ended with exit code {code}: {errors}")
@@ -249,16 +250,42 @@ def _tear(store: Path, rng: random.Random) -> None:
         newest.write(rng.choice([head, rng.randbytes(rng.randrange(1, 200)), bytes(rng.randrange(1, 200))]))
 
 
-def _await_loaded(store: Path) -> None:
+def await_loaded(
+    store: Path,
+    *,
+    progress: Callable[[str], None],
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> None:
+    """Returns once the collector of the store has loaded everything, however long that takes while it goes on.
+
+    Raises:
+        RuntimeError: nothing has moved for `STUCK_AFTER_S`.
+    """
     from spanscore.collector import read_status
 
-    deadline = time.monotonic() + LOAD_TIMEOUT_S
-    while time.monotonic() < deadline:
-        time.sleep(0.2)
+    began = moved = told = clock()
+    seen: tuple[object, ...] = ()
+    while True:
         status = read_status(store)
-        if status is not None and status["is_running"] and status["waiting_bytes"] == 0:
+        if status is None:
+            facts, what = (), "the collector to write its status"
+        elif not status["is_running"]:
+            facts, what = (), f"a collector, for process {status['pid']} is none any more"
+        elif status["waiting_bytes"] == 0:
             return
-    raise RuntimeError(f"after {LOAD_TIMEOUT_S:g} s the collector still has not loaded everything")
+        else:
+            facts = status["pid"], status["waiting_bytes"], status["stored_spans"]
+            what = f"{status['waiting_bytes']} bytes of the spool to be loaded (last error: {status['last_error']})"
+        now = clock()
+        if facts != seen:
+            seen, moved = facts, now
+        if now - moved >= STUCK_AFTER_S:
+            raise RuntimeError(f"nothing has moved for {STUCK_AFTER_S:g} s; waiting for {what}")
+        if now - told >= TELL_EVERY_S:
+            told = now
+            progress(f"after {now - began:.0f} s, waiting for {what}")
+        sleep(0.2)
 
 
 def main() -> int:

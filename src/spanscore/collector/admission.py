@@ -213,8 +213,13 @@ class Hold:
         self._held += amount
         return None
 
+    def give_back(self) -> None:
+        """Holds nothing any more."""
+        held, self._held = self._held, 0
+        self._admission.give_back(held)
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._admission.give_back(self._held)
+        self.give_back()

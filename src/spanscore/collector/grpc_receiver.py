@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import grpc
 
-from spanscore.collector.admission import THREADS, Admission
+from spanscore.collector.admission import THREADS, Admission, Hold
 from spanscore.collector.auth import Authenticator
 from spanscore.collector.config import CollectorConfig, format_address, parse_address
 from spanscore.collector.intake import Intake
@@ -155,16 +155,24 @@ class _Export(grpc.GenericRpcHandler):  # type: ignore[misc]
 
     async def _export(self, signal: Signal, context: Any) -> Accepted | Refused:
         payload = self._admission.refusal() or await self._read(context)
-        with self._admission.hold() as held:
-            if not isinstance(payload, Refused):
-                payload = held.grow(len(payload)) or payload
-            if isinstance(payload, Refused):
-                self._status.count(payload)
-                return payload
-            content, read_at = payload, time.monotonic()
-            return await asyncio.get_running_loop().run_in_executor(
+        held = self._admission.hold()
+        if not isinstance(payload, Refused):
+            payload = held.grow(len(payload)) or payload
+        if isinstance(payload, Refused):
+            self._status.count(payload)
+            return payload
+        content, read_at = payload, time.monotonic()
+        try:
+            accepting = asyncio.get_running_loop().run_in_executor(
                 self._threads, lambda: self._intake.accept(signal, Encoding.PROTOBUF, content, read_at=read_at)
             )
+        except RuntimeError:
+            # The threads have ended: the collector is stopping.
+            held.give_back()
+            raise
+        # A client that gives up ends this coroutine, not the thread or the queue that has its request.
+        accepting.add_done_callback(lambda done: _give_back(held, done))
+        return await asyncio.shield(accepting)
 
     async def _read(self, context: Any) -> bytes | Refused:
         """The request's message, or why it is not read to its end."""
@@ -187,6 +195,13 @@ class _Export(grpc.GenericRpcHandler):  # type: ignore[misc]
             return Refused(Refusal.MALFORMED, "The call ended without a request.")
         payload: bytes = message
         return payload
+
+
+def _give_back(held: Hold, done: asyncio.Future[Accepted | Refused]) -> None:
+    held.give_back()
+    if not done.cancelled():
+        # Looked at, so that asyncio does not report as lost what nobody waits for any more.
+        done.exception()
 
 
 async def _refuse_metrics(_requests: Any, context: Any) -> bytes:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from spanscore.store.directory import sync_directory
+
 RETIRED_FILE = "retired.json"
 
 
@@ -50,3 +52,4 @@ def note_retired(spool: Path, segments: Sequence[tuple[Path, os.stat_result]]) -
         file.flush()
         os.fsync(file.fileno())
     temporary.replace(spool / RETIRED_FILE)
+    sync_directory(spool)

@@ -1,5 +1,6 @@
 """What the loader takes from the spool at a time, and how it becomes one set of Arrow tables."""
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -75,7 +76,7 @@ def read_slices(
     """
     for path, start, _ in list(waiting(directory, loaded=loaded, synced=synced, own_from=own_from)):
         piece = Slice(path.name, start, start)
-        for found in read_segment(path, start=start, end=synced.get(path.name)):
+        for found in _records(path, start, synced.get(path.name)):
             piece.end_offset = found.end_offset
             if isinstance(found, Gap):
                 piece.gaps.append(found)
@@ -87,6 +88,12 @@ def read_slices(
                 piece = Slice(path.name, piece.end_offset, piece.end_offset)
         if piece.records or piece.gaps:
             yield piece
+
+
+def _records(path: Path, start: int, end: int | None) -> Iterator[SpoolRecord | Gap]:
+    """What is in a segment; nothing where a collector has loaded and deleted it since it was listed."""
+    with contextlib.suppress(FileNotFoundError):
+        yield from read_segment(path, start=start, end=end)
 
 
 def decode_records(

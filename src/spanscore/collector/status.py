@@ -33,6 +33,7 @@ class CollectorStatus:
         self._write_every_s = write_every_s
         self._next_write = 0.0
         self._mutex = threading.Lock()
+        self._writing = threading.Lock()
         self._accepted: Counter[str] = Counter({"requests": 0, "spans": 0, "log_records": 0})
         self._rejected: dict[str, Counter[str]] = {noun: Counter() for noun in _NOUN.values()}
         self._refused: Counter[str] = Counter()
@@ -116,16 +117,19 @@ class CollectorStatus:
 
     def write(self, *, at_once: bool = False) -> None:
         """Replaces the file, at most once a second unless `at_once`. A full disk must not stop the collector here."""
-        if not at_once and time.monotonic() < self._next_write:
-            return
-        self._next_write = time.monotonic() + self._write_every_s
-        temporary = self._path.with_suffix(".json.tmp")
-        try:
-            temporary.touch(mode=0o600)
-            temporary.write_text(json.dumps(self.document(), indent=1), encoding="utf-8")
-            temporary.replace(self._path)
-        except OSError as error:
-            self.fail(f"The status file `{self._path}` cannot be written: {error}")
+        # One thread at a time, the document included: the last one to write has the last word, and none takes away or
+        # puts into place the half-written file of another.
+        with self._writing:
+            if not at_once and time.monotonic() < self._next_write:
+                return
+            self._next_write = time.monotonic() + self._write_every_s
+            temporary = self._path.with_suffix(".json.tmp")
+            try:
+                temporary.touch(mode=0o600)
+                temporary.write_text(json.dumps(self.document(), indent=1), encoding="utf-8")
+                temporary.replace(self._path)
+            except OSError as error:
+                self.fail(f"The status file `{self._path}` cannot be written: {error}")
 
 
 def read_status(store: Path) -> dict[str, Any] | None:

@@ -94,15 +94,22 @@ class Certificates:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         try:
+            # OpenSSL reads files, gRPC wants bytes: they are to be the same, which are known to belong together.
+            pem = self._contents()
             context.load_cert_chain(self._cert, self._key, password=_no_password)
             if self._client_ca is not None:
                 context.load_verify_locations(self._client_ca)
                 context.verify_mode = ssl.CERT_REQUIRED
-            self._pem = self._cert.read_bytes(), self._key.read_bytes(), _read_if_any(self._client_ca)
+            if self._contents() != pem:
+                raise ValueError("they were replaced while they were read")
         except (OSError, ValueError) as error:
             names = ", ".join(f"`{file}`" for file in self._files)
             raise UsageError(f"The TLS files {names} cannot be used: {error}.") from error
+        self._pem = pem
         return context
+
+    def _contents(self) -> tuple[bytes, bytes, bytes | None]:
+        return self._cert.read_bytes(), self._key.read_bytes(), _read_if_any(self._client_ca)
 
     def _grpc_configuration(self) -> Any:
         cert, key, client_ca = self._pem

@@ -86,14 +86,15 @@ def _spool(directory: Path, loaded: dict[str, int]) -> dict[str, int]:
     from spanscore.collector.collector import SPOOL_FOLDER
     from spanscore.collector.slices import waiting
     from spanscore.collector.spool import QUARANTINE, segment_paths
+    from spanscore.store.directory import sizes_of
 
     folder = directory / SPOOL_FOLDER
     if not folder.is_dir():
         return {"waiting_bytes": 0, "kept_bytes": 0, "segments": 0, "quarantine_bytes": 0, "quarantine_files": 0}
     waits = sum(end - start for _, start, end in waiting(folder, loaded=loaded, synced={}))
-    sizes = [path.stat().st_size for path in segment_paths(folder)]
+    sizes = sizes_of(segment_paths(folder))
     quarantine = folder / QUARANTINE
-    copies = [path.stat().st_size for path in quarantine.iterdir()] if quarantine.is_dir() else []
+    copies = sizes_of(quarantine.iterdir()) if quarantine.is_dir() else []
     return {
         "waiting_bytes": waits,
         "kept_bytes": sum(sizes) - waits,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 from spanscore.errors import StoreError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 
@@ -23,9 +25,18 @@ def spool_bytes(directory: Path) -> int:
     A segment stays a while after it has been loaded, so what is kept may be in the store, too.
     """
     try:
-        return sum(path.stat().st_size for path in (directory / "spool").glob("*.spool"))
+        return sum(sizes_of((directory / "spool").glob("*.spool")))
     except OSError:
         return 0
+
+
+def sizes_of(files: Iterable[Path]) -> list[int]:
+    """The sizes of those that are still there [bytes]: a collector deletes segments while others look at them."""
+    sizes = []
+    for file in files:
+        with contextlib.suppress(FileNotFoundError):
+            sizes.append(file.stat().st_size)
+    return sizes
 
 
 def make_directory(directory: Path) -> None:
