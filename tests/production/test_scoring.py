@@ -64,7 +64,7 @@ def test_only_the_run_that_got_a_span_is_scored_again(scored: Path, few: Catalog
             " where trace_id = ? and parent_span_id is not null limit 1",
             [trace_id],
         )
-        opened.connection.execute("insert into pending_traces values (?)", [trace_id])
+        opened.connection.execute("insert into pending_traces (trace_id) values (?)", [trace_id])
         opened.derive()
     report = one_pass(job(scored, few))
 
@@ -112,7 +112,7 @@ def test_the_age_of_a_span_is_when_it_came_and_not_when_it_began(store: Path, fe
 
 
 def test_a_run_whose_trace_is_still_to_be_derived_waits(store: Path, few: Catalogue) -> None:
-    change(store, "insert into pending_traces select trace_id from runs")
+    change(store, "insert into pending_traces (trace_id) select trace_id from runs")
     report = one_pass(job(store, few))
 
     assert (report.scored.done, report.scored.plan.runs.waiting) == (0, report.scored.plan.runs.considered)
@@ -156,7 +156,7 @@ def test_a_run_that_becomes_a_part_of_another_takes_its_scores_along(tmp_path: P
     )
     one_pass(job(store, few))
     assert query(store, "select count(*) > 0 from scores where run_id = 'ee'") == [(True,)]
-    change(store, "delete from runs where run_id = 'ee'; insert into pending_traces values ('ee')")
+    change(store, "delete from runs where run_id = 'ee'; insert into pending_traces (trace_id) values ('ee')")
     one_pass(job(store, few))
     assert query(store, "select count(*) > 0 from scores where run_id = 'ee'") == [(True,)], "it waits to be derived"
     change(store, "delete from pending_traces")

@@ -304,7 +304,7 @@ def test_what_shares_a_run_is_derived_again(store):
             "insert into trace_edges values ($1, $2, 'message_hop'), ($2, $1, 'message_hop')",
             [trace_id(3), trace_id(4)],
         )
-        opened.connection.execute("insert into pending_traces values ($1)", [trace_id(3)])
+        opened.connection.execute("insert into pending_traces (trace_id) values ($1)", [trace_id(3)])
         opened.derive()
     purged = purge_store(store, Purgeable(traces=(trace_id(3),)), compact=False)
 

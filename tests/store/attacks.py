@@ -102,7 +102,7 @@ REFUSED = {
     "CALL": "call pragma_version()",
     "logging into files": "call enable_logging(storage = 'file', storage_config = {{'path': '{outside}'}})",
     # The store.
-    "INSERT": "insert into pending_traces values ('x')",
+    "INSERT": "insert into pending_traces (trace_id) values ('x')",
     "UPDATE": "update runs set status = 'ok'",
     "DELETE": "delete from spans",
     "TRUNCATE": "truncate spans",
@@ -119,7 +119,7 @@ REFUSED = {
     "CREATE TYPE": "create type mine as enum ('a')",
     "CREATE MACRO": "create macro mine(x) as x",
     "DELETE in a CTE": "with gone as (delete from spans returning *) select * from gone",
-    "INSERT in a CTE": "with new as (insert into pending_traces values ('x') returning *) select * from new",
+    "INSERT in a CTE": "with new as (insert into pending_traces (trace_id) values ('x') returning *) select * from new",
     "UPDATE in a CTE": "with new as (update runs set status = 'ok' returning *) select * from new",
     "CHECKPOINT": "checkpoint",
     "VACUUM": "vacuum",

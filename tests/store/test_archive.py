@@ -244,7 +244,7 @@ def test_only_old_traces_move_and_runs_stay_whole(tmp_path, make_tables):
             "insert into trace_edges values ($1, $2, 'message_hop'), ($2, $1, 'message_hop')",
             [trace(2).hex(), trace(3).hex()],
         )
-        store.connection.execute("insert into pending_traces values ($1)", [trace(4).hex()])
+        store.connection.execute("insert into pending_traces (trace_id) values ($1)", [trace(4).hex()])
         counts = archive_before(store.connection, day("2026-02-01"))
         assert archive_before(store.connection, day("2026-02-01")) is None
 

@@ -85,8 +85,9 @@ select trace_id, other_trace_id, reason from trace_edges;
 
 insert into trace_edges select * from new_edges;
 
--- Put back: both ends of every new edge that joins what this round took for separate runs. A search for some traces in the spans
--- of the store has to be a condition by itself: as a part of one, DuckDB would make a hash table of all the traces there are.
+-- Put back: both ends of every new edge that joins what this round took for separate runs. They wait since they did before. A search
+-- for some traces in the spans of the store has to be a condition by itself: as a part of one, DuckDB would make a hash table of all
+-- the traces there are.
 create or replace temp table reopened_traces as
 with separate as (
     select distinct new_edges.trace_id
@@ -94,7 +95,18 @@ with separate as (
     left join round_traces as own on own.trace_id = new_edges.trace_id
     left join round_traces as other on other.trace_id = new_edges.other_trace_id
     where own.group_id is distinct from other.group_id
+),
+known as (
+    select trace_id from spans where trace_id in (select trace_id from separate)
+    union
+    select trace_id from archived_traces where trace_id in (select trace_id from separate)
+),
+waiting as (
+    select trace_id, min(waiting_since) as waiting_since
+    from pending_traces
+    where trace_id in (select trace_id from separate)
+    group by trace_id
 )
-select trace_id from spans where trace_id in (select trace_id from separate)
-union
-select trace_id from archived_traces where trace_id in (select trace_id from separate);
+select known.trace_id, coalesce(waiting.waiting_since, current_localtimestamp()::timestamp) as waiting_since
+from known
+left join waiting using (trace_id);

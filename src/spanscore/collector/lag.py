@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import time
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from spanscore.otlp import RawTables
-
-_WAITING = pa.schema([("trace_id", pa.binary()), ("received_ns", pa.int64())])
 
 
 class Lag:
-    """Follows each trace from the load that brought rows of it to the window after which it is derived.
+    """Measured at the end of every window, by the oldest request that the trajectory did not show before it.
 
-    A trace is as old as the oldest request of that load, so a figure may be too high by the time in which the requests
-    of one load were received, and is never too low.
+    What an earlier window loaded, of this process or another, is known to the store. A load's requests count from the
+    oldest of them, so a figure may be too high by the time in which they were received, and is never too low.
 
     Attributes:
         last_s: at the end of the last window: age of the oldest request of which the trajectory knew nothing before the
@@ -27,39 +22,34 @@ class Lag:
     def __init__(self) -> None:
         self.last_s: float | None = None
         self.longest_s: float | None = None
-        self._waiting = _WAITING.empty_table()
-        self._arrived: dict[tuple[str, int], pa.Table] = {}
+        self._oldest_ns: int | None = None
 
-    def arrive(self, place: tuple[str, int], received_ns: int, tables: RawTables) -> None:
+    def begin_window(self, waiting_since_ns: int | None) -> None:
+        """Told since when the trace waits that waits longest [ns since 1970]; None = none waits."""
+        self._add(waiting_since_ns)
+
+    def arrive(self, received_ns: int, tables: RawTables) -> None:
         """Told of every load before it is tried, as one that raised may have happened.
 
         Args:
-            place: segment and offset of the load: what is tried again comes from the same.
             received_ns: when the oldest of its requests was received [ns since 1970].
-            tables: what it brings.
+            tables: what it brings; without anything of a trace it does not count.
         """
-        ids = pa.chunked_array([*tables.spans["trace_id"].chunks, *tables.log_records["trace_id"].chunks], pa.binary())
-        unique = pc.unique(ids).drop_null()
-        received = pa.repeat(pa.scalar(received_ns, pa.int64()), len(unique))
-        self._arrived[place] = pa.Table.from_arrays([unique, received], schema=_WAITING)
+        of_traces = len(tables.log_records) - tables.log_records["trace_id"].null_count
+        if len(tables.spans) or of_traces:
+            self._add(received_ns)
 
-    def end_window(self, pending: pa.Array | None) -> None:
-        """Told when the store can be read again.
+    def end_window(self) -> None:
+        """Told when the store can be read again."""
+        if self._oldest_ns is None:
+            return
+        self.last_s = max(0, now_ns() - self._oldest_ns) / 1e9
+        self.longest_s = max(self.last_s, self.longest_s or 0.0)
+        self._oldest_ns = None
 
-        Args:
-            pending: ids of the traces with rows that the trajectory does not know; None where nothing was derived.
-        """
-        tracked = pa.concat_tables([self._waiting, *self._arrived.values()])
-        self._arrived.clear()
-        if len(tracked):
-            self.last_s = max(0, now_ns() - pc.min(tracked["received_ns"]).as_py()) / 1e9
-            self.longest_s = max(self.last_s, self.longest_s or 0.0)
-        if pending is not None:
-            tracked = tracked.filter(pc.is_in(tracked["trace_id"], value_set=pending))
-            # A trace that waits while more and more of it comes is one row.
-            oldest = tracked.group_by("trace_id").aggregate([("received_ns", "min")])
-            tracked = oldest.rename_columns(["trace_id", "received_ns"]).select(_WAITING.names).cast(_WAITING)
-        self._waiting = tracked
+    def _add(self, ns: int | None) -> None:
+        if ns is not None:
+            self._oldest_ns = ns if self._oldest_ns is None else min(ns, self._oldest_ns)
 
 
 def now_ns() -> int:

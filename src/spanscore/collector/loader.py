@@ -48,6 +48,7 @@ class Loader:
         self._status = status
         self._loaded: dict[str, int] = {}
         self._waiting_items = 0
+        self._items_mutex = threading.Lock()
         self._failures = 0
         self._ran_out_of_memory = False
         self._is_settled = False
@@ -92,9 +93,19 @@ class Loader:
     def notify(self, items: int, size: int) -> None:
         """Told of every request that was spooled: spans or log records in it [count], and its size [bytes]."""
         del size
-        self._waiting_items += items
+        self._add_waiting(items)
         if self._waiting_items >= self._config.limits.load_spans:
             self._wake.set()
+
+    def _add_waiting(self, items: int) -> None:
+        # From many threads: of two additions at one time, one would be lost.
+        with self._items_mutex:
+            self._waiting_items += items
+
+    def _take_waiting(self) -> int:
+        with self._items_mutex:
+            items, self._waiting_items = self._waiting_items, 0
+            return items
 
     def waiting_bytes(self) -> int:
         """Size of what is in the spool and not yet in the store [bytes].
@@ -112,7 +123,9 @@ class Loader:
         """
         target = self._target()
         deadline = time.monotonic() + timeout_s
-        while not self._is_settled or self._left(target):
+        # In this order: a window says that something is to be derived before it says that it is loaded. The other way
+        # round, all of a load could happen between the two, and what was loaded would pass for derived.
+        while self._left(target) or not self._is_settled:
             problem = self._try(load=True, derive=True)
             left = self._left(target)
             if time.monotonic() > deadline and (left or not self._is_settled):
@@ -207,19 +220,20 @@ class Loader:
     def _window(self, *, load: bool, derive: bool) -> None:
         """Loads what waits, derives once nothing waits any more, and deletes segments that are no longer needed."""
         synced = self._spool.synced()
-        pending_ids = None
+        is_derived = False
         with self._open_store() as store:
             started = time.monotonic()
+            self._lag.begin_window(store.waiting_since_ns())
             is_complete = not load or self._load_waiting(store, synced)
             if derive and is_complete:
                 # In small rounds: memory and the time that readers wait are bounded by them.
                 store.derive(round_spans=DERIVE_SPANS, until=started + DERIVE_WINDOW_S)
-                pending_ids = store.pending_ids()
-                self._pending = len(pending_ids)
+                self._pending = store.pending_traces()
+                is_derived = True
             store.checkpoint()
         self._covered = dict(self._loaded)
-        self._is_settled = self._is_settled or (pending_ids is not None and self._pending == 0)
-        self._lag.end_window(pending_ids)
+        self._is_settled = self._is_settled or (is_derived and self._pending == 0)
+        self._lag.end_window()
         self._note(time.monotonic() - started)
         self._retire()
 
@@ -235,7 +249,16 @@ class Loader:
 
     def _load_waiting(self, store: Store, synced: Mapping[str, int]) -> bool:
         """Loads for as long as a window may last; whether that was everything that is synced."""
-        items, self._waiting_items = self._waiting_items, 0
+        items = self._take_waiting()
+        is_complete = False
+        try:
+            is_complete = self._load_slices(store, synced)
+            return is_complete
+        finally:
+            if not is_complete:
+                self._add_waiting(items)
+
+    def _load_slices(self, store: Store, synced: Mapping[str, int]) -> bool:
         loaded = store.manifest()
         self._loaded = dict(loaded)
         self._forget(store, loaded)
@@ -252,7 +275,6 @@ class Loader:
             max_records=max_records,
         ):
             if time.monotonic() > open_until and self._loaded != loaded:
-                self._waiting_items += items
                 is_complete = False
                 break
             self._is_settled = False
@@ -280,12 +302,12 @@ class Loader:
         if (piece.segment, piece.start_offset) == self._refused_by_store and self._failures > _SET_ASIDE_AFTER:
             self._set_record_aside(piece.segment, piece.records[0], "the store refused it repeatedly")
             tables = RawTables()
-        if piece.records:
-            oldest_ns = min(record.received_ns for record in piece.records)
-            self._lag.arrive((piece.segment, piece.start_offset), oldest_ns, tables)
+        oldest_ns = min((record.received_ns for record in piece.records), default=None)
+        if oldest_ns is not None:
+            self._lag.arrive(oldest_ns, tables)
         manifest = ManifestRow(piece.segment, piece.end_offset, len(piece.records))
         try:
-            counts = store.load(tables, source=SOURCE, manifest=manifest)
+            counts = store.load(tables, source=SOURCE, manifest=manifest, received_ns=oldest_ns)
         except Exception as error:
             if len(piece.records) == 1 and _is_about_the_rows(error):
                 self._refused_by_store = (piece.segment, piece.start_offset)
@@ -362,6 +384,7 @@ class Loader:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
+        sync_directory(folder)
         return path
 
 

@@ -71,7 +71,7 @@ class DerivingBeside:
         if not self._is_willing or self._work is not None or self._loaded_spans < 2 * derive.BATCH_SPANS:
             return
         self._loaded_spans -= derive.BATCH_SPANS
-        # The oldest traces: those that are complete, when anything is.
+        # Those that were loaded first: they are complete, when anything is.
         self._batch = derive.take_round(self._connection, derive.BATCH_SPANS)
         self._work = self._pool.submit(_derive, self._connection.cursor(), self._batch)
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import duckdb
 import pyarrow as pa
 
-from spanscore.store import load
 from spanscore.store.queries import read_query
+from spanscore.store.transactions import roll_back
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -63,7 +63,7 @@ def store_suite(store: Store, suite: StorableSuite) -> int:
             connection.execute(read_query("evaluation/insert_cases.sql"), which)
             connection.commit()
         except BaseException:
-            load.roll_back(connection)
+            roll_back(connection)
             raise
     finally:
         connection.unregister("given_cases")

@@ -23,6 +23,7 @@ import pyarrow as pa
 from spanscore.store.archive.recall import recall_pending
 from spanscore.store.prices import install_prices, price_calls
 from spanscore.store.queries import query_path, read_query
+from spanscore.store.transactions import roll_back
 
 MODEL_VERSION = 2
 """Raise it when a change of `queries/` changes what the trajectory tables hold: stores are then derived again."""
@@ -151,7 +152,7 @@ def derive(
 
 
 def take_round(con: duckdb.DuckDBPyConnection, round_spans: int) -> pa.Table:
-    """Pending traces of about `round_spans` spans, the oldest first, with those they share a run with.
+    """Pending traces of about `round_spans` spans, what waits longest first, with those they share a run with.
 
     Returns:
         A row per trace: trace_id, group_id (of what is one run) and batch (number of the batch it is dealt into).
@@ -220,7 +221,7 @@ def _derive_batch(connections: SimpleQueue[duckdb.DuckDBPyConnection], traces: p
             _drop_temporary(con)
             con.commit()
         except BaseException:
-            con.rollback()
+            roll_back(con)
             raise
     finally:
         connections.put(con)
@@ -263,10 +264,10 @@ def _end_round(con: duckdb.DuckDBPyConnection, taken: pa.Table) -> None:
     try:
         _run(con, "trajectory/steps/trace_edges.sql")
         con.execute("delete from pending_traces where trace_id in (select trace_id from round_traces)")
-        con.execute("insert into pending_traces select trace_id from reopened_traces")
+        con.execute("insert into pending_traces by name from reopened_traces")
         con.commit()
     except BaseException:
-        con.rollback()
+        roll_back(con)
         raise
     finally:
         con.unregister("round_traces")

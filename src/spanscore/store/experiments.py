@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from spanscore.store import load
 from spanscore.store.queries import read_query
+from spanscore.store.transactions import roll_back
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,7 +58,7 @@ def store_experiment(store: Store, row: ExperimentRow, *, is_finished: bool) -> 
         )
         connection.commit()
     except BaseException:
-        load.roll_back(connection)
+        roll_back(connection)
         raise
 
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from spanscore.store.archive.recall import has_archive, recall
 from spanscore.store.counts import LoadCounts, ManifestRow, SignalCounts
+from spanscore.store.transactions import roll_back
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,19 +30,26 @@ def _sql(name: str) -> str:
 
 
 def load_tables(
-    connection: duckdb.DuckDBPyConnection, tables: RawTables, *, source: str, manifest: ManifestRow | None
+    connection: duckdb.DuckDBPyConnection,
+    tables: RawTables,
+    *,
+    source: str,
+    manifest: ManifestRow | None,
+    received_ns: int | None = None,
 ) -> LoadCounts:
     """Stores what is new of `tables` and accounts for all of it, in one transaction.
 
     An attribute map that repeats a key, which decoders do not hand on, costs a second attempt that keeps the last pair.
     """
     try:
-        return _in_transaction(connection, tables, source=source, manifest=manifest)
+        return _in_transaction(connection, tables, source=source, manifest=manifest, received_ns=received_ns)
     except duckdb.InvalidInputException as error:
         if "Map keys" not in str(error):
             raise
     unique = {name: _with_unique_keys(getattr(tables, name)) for name in _ARROW_NAMES}
-    return _in_transaction(connection, replace(tables, **unique), source=source, manifest=manifest)
+    return _in_transaction(
+        connection, replace(tables, **unique), source=source, manifest=manifest, received_ns=received_ns
+    )
 
 
 def _with_unique_keys(table: pa.Table) -> pa.Table:
@@ -58,12 +66,18 @@ def _with_unique_keys(table: pa.Table) -> pa.Table:
 
 
 def _in_transaction(
-    connection: duckdb.DuckDBPyConnection, tables: RawTables, *, source: str, manifest: ManifestRow | None
+    connection: duckdb.DuckDBPyConnection,
+    tables: RawTables,
+    *,
+    source: str,
+    manifest: ManifestRow | None,
+    received_ns: int | None,
 ) -> LoadCounts:
     connection.execute("begin transaction")
     try:
         connection.execute(_sql("values"))
         connection.execute(_sql("macros"))
+        connection.execute(f"set variable received_us = {'null' if received_ns is None else received_ns // 1000}")
         counts = _load(connection, tables)
         record_counts(connection, counts, source=source)
         if manifest is not None:
@@ -76,14 +90,6 @@ def _in_transaction(
         for name in _ARROW_NAMES:
             connection.unregister(f"arrow_{name}")
     return counts
-
-
-def roll_back(connection: duckdb.DuckDBPyConnection) -> None:
-    """Ends a failed transaction; a failed commit has already ended it, and a fatal error the connection."""
-    try:
-        connection.execute("rollback")
-    except duckdb.Error:
-        return
 
 
 def _load(connection: duckdb.DuckDBPyConnection, tables: RawTables) -> LoadCounts:

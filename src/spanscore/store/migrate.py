@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from spanscore import __version__
 from spanscore.errors import StoreOutdated, StoreTooNew, StoreUnrecognised
 from spanscore.store.directory import store_option
+from spanscore.store.transactions import roll_back
 
 if TYPE_CHECKING:
     import duckdb
@@ -102,7 +103,7 @@ def migrate(connection: duckdb.DuckDBPyConnection, path: Path) -> list[Migration
             )
             connection.execute("commit")
         except Exception:
-            connection.execute("rollback")
+            roll_back(connection)
             raise
     return pending
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from spanscore.errors import StoreOutdated
-from spanscore.store import derive, load
+from spanscore.store import derive
 from spanscore.store.directory import store_option
+from spanscore.store.transactions import roll_back
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +39,7 @@ def install(connection: duckdb.DuckDBPyConnection) -> None:
             connection.execute("insert into store_meta values (?, ?)", [_KEY, str(derive.MODEL_VERSION)])
         connection.commit()
     except BaseException:
-        load.roll_back(connection)
+        roll_back(connection)
         raise
 
 
@@ -46,7 +47,7 @@ def mark_all_pending(connection: duckdb.DuckDBPyConnection) -> None:
     """Makes every trace of the store wait for its trajectory to be rebuilt."""
     connection.execute(
         """
-        insert into pending_traces
+        insert into pending_traces (trace_id)
         select trace_id from spans
         union
         select trace_id from log_records where trace_id is not null

@@ -14,8 +14,8 @@ from spanscore.store.archive.move import enter, write_part
 from spanscore.store.archive.recall import install_macros
 from spanscore.store.archive.views import whole_tables
 from spanscore.store.compact import COMPACTION_DUE
-from spanscore.store.load import roll_back
 from spanscore.store.queries import read_query
+from spanscore.store.transactions import roll_back
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -206,7 +206,8 @@ def _delete_rows(connection: duckdb.DuckDBPyConnection) -> None:
         )
     connection.execute("delete from log_records where log_record_id in (select log_record_id from purged_logs)")
     connection.execute(
-        "insert into pending_traces select trace_id from shared_traces except select trace_id from pending_traces"
+        "insert into pending_traces (trace_id) "
+        "select trace_id from shared_traces except select trace_id from pending_traces"
     )
 
 

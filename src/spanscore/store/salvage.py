@@ -14,6 +14,7 @@ from spanscore.store.connection import DEFAULT_WAIT_S, connect_for_reading
 from spanscore.store.counts import LoadCounts, SignalCounts
 from spanscore.store.load import record_counts
 from spanscore.store.migrate import require_recognised, schema_version
+from spanscore.store.transactions import roll_back
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -202,7 +203,7 @@ def _whole_or_not_at_all(con: duckdb.DuckDBPyConnection) -> Iterator[list[bool]]
         con.execute("commit")
         outcome.append(True)
     except duckdb.Error:
-        con.execute("rollback")
+        roll_back(con)
 
 
 def _account(con: duckdb.DuckDBPyConnection) -> None:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    import pyarrow as pa
-
     from spanscore.otlp import RawTables
     from spanscore.store.beside import DerivingBeside
 
@@ -81,7 +79,14 @@ class Store:
         """Lets go of the store. Closing writes the log into the file."""
         self.connection.close()
 
-    def load(self, tables: RawTables, *, source: str, manifest: ManifestRow | None = None) -> LoadCounts:
+    def load(
+        self,
+        tables: RawTables,
+        *,
+        source: str,
+        manifest: ManifestRow | None = None,
+        received_ns: int | None = None,
+    ) -> LoadCounts:
         """Stores what is new of one batch (about 20,000 spans at most) in one transaction.
 
         The same batch again stores nothing. The traces that got rows wait in `pending_traces` for `derive`.
@@ -90,13 +95,16 @@ class Store:
             tables: what a decoder made of one file chunk or of some spool records.
             source: where it came from, for the accounting: "otlp/http", a file name, …
             manifest: spool position to record with the rows.
+            received_ns: when the oldest of it was received [ns since 1970, UTC]; None = now.
 
         Raises:
             StoreError: the disk or the memory does not allow it. Nothing was stored, unless the commit itself failed,
                 which leaves it open: reopen and read `manifest()`.
         """
         try:
-            counts = load.load_tables(self.connection, tables, source=source, manifest=manifest)
+            counts = load.load_tables(
+                self.connection, tables, source=source, manifest=manifest, received_ns=received_ns
+            )
         except (duckdb.OperationalError, duckdb.FatalException) as error:
             raise StoreError(
                 f"The store `{database_path(self.directory)}` could not be written: {str(error).splitlines()[0]}\n"
@@ -155,10 +163,11 @@ class Store:
         ((n,),) = self.connection.execute("select count(*) from pending_traces").fetchall()
         return int(n)
 
-    def pending_ids(self) -> pa.Array:
-        """Ids of those traces, 16 bytes each; null for one that is no hex."""
-        table = self.connection.sql("select try(unhex(trace_id)) as trace_id from pending_traces").to_arrow_table()
-        return table["trace_id"].combine_chunks()
+    def waiting_since_ns(self) -> int | None:
+        """Since when the one of them waits that waits longest [ns since 1970, UTC]; None = none waits."""
+        query = "select epoch_us(min(waiting_since)) * 1000 from pending_traces"
+        ((since,),) = self.connection.execute(query).fetchall()
+        return None if since is None else int(since)
 
     def deriving_beside(self) -> DerivingBeside:
         """What derives the first traces while later ones are loaded, where there is a processor for it."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from spanscore.store import load, migrate, model
+from spanscore.store import migrate, model
 from spanscore.store.connection import connect_for_writing, database_path
+from spanscore.store.transactions import roll_back
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +38,7 @@ def transaction(directory: Path, *, wait_s: float) -> Iterator[duckdb.DuckDBPyCo
             yield connection
             connection.commit()
         except BaseException:
-            load.roll_back(connection)
+            roll_back(connection)
             raise
     finally:
         connection.close()

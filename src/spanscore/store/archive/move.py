@@ -24,9 +24,9 @@ from spanscore.store.archive.files import (
 )
 from spanscore.store.archive.recall import drop_empty_parts, install_macros
 from spanscore.store.derive import MODEL_VERSION
-from spanscore.store.load import roll_back
 from spanscore.store.migrate import known_migrations
 from spanscore.store.queries import read_query
+from spanscore.store.transactions import roll_back
 
 if TYPE_CHECKING:
     import datetime as dt

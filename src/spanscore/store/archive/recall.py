@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spanscore.store.archive.files import READ_AS, existing, literal, store_directory
+from spanscore.store.transactions import roll_back
 
 if TYPE_CHECKING:
     import duckdb
@@ -88,6 +89,6 @@ def recall_pending(connection: duckdb.DuckDBPyConnection) -> int:
         count = recall(connection, read_query("retention/pending_with_neighbours.sql"))
         connection.commit()
     except BaseException:
-        connection.rollback()
+        roll_back(connection)
         raise
     return count

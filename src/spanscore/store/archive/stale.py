@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from spanscore.store import derive
 from spanscore.store.archive.move import put_back
 from spanscore.store.archive.recall import recall
+from spanscore.store.transactions import roll_back
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,11 +38,13 @@ def derive_stale(connection: duckdb.DuckDBPyConnection, progress: Progress) -> i
         connection.begin()
         try:
             traces = f"select trace_id from archived_traces where part = '{parts[0]}'"
-            connection.execute(f"insert into pending_traces ({traces} except select trace_id from pending_traces)")
+            connection.execute(
+                f"insert into pending_traces (trace_id) ({traces} except select trace_id from pending_traces)"
+            )
             recall(connection, traces)
             connection.commit()
         except BaseException:
-            connection.rollback()
+            roll_back(connection)
             raise
         done += derive.derive(connection)
         # Deriving brings back what shares a run with them, too.

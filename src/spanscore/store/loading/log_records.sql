@@ -61,8 +61,8 @@ left join batch_resources using (resource_index)
 left join batch_scopes using (scope_index);
 
 -- A judgement of a run changes nothing about the run.
-insert into pending_traces
-select distinct lower(hex(arrow_log_records.trace_id)) as trace_id
+insert into pending_traces (trace_id, waiting_since)
+select distinct lower(hex(arrow_log_records.trace_id)) as trace_id, waiting_from()
 from arrow_log_records
 join new_log_ids using (log_index)
 where arrow_log_records.trace_id is not null

@@ -43,3 +43,8 @@ create or replace temp macro link_list(
         )
         order by link_index
     );
+
+-- waiting_from: since when a trace waits for its trajectory that this load brings rows of: when the oldest request of the load was
+-- received, where that is known. A clock that was set back since then leaves no trace behind all the others.
+create or replace temp macro waiting_from() as
+    least(make_timestamp(getvariable('received_us')::bigint), current_localtimestamp()::timestamp);

@@ -15,8 +15,8 @@ select incoming_links.* exclude (span_index)
 from incoming_links
 anti join set_aside using (span_index);
 
-insert into pending_traces
-select distinct trace_id
+insert into pending_traces (trace_id, waiting_since)
+select distinct trace_id, waiting_from()
 from batch_ids
 anti join set_aside using (span_index)
 anti join pending_traces using (trace_id);
