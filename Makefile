@@ -11,6 +11,8 @@ BIN := .venv/bin
 # Rewritten after every successful install, so that a second `make` starts at once.
 STAMP := .venv/.installed
 CLIENTS := .venv/clients
+# A test that waits for something that never comes fails after ten minutes and says where it waits.
+NO_HANG := -o faulthandler_timeout=600 -o faulthandler_exit_on_timeout=true
 TYPED := src instrumentation/src
 
 .PHONY: help setup demo test test-slow test-exhaustive clients bench lint format clean
@@ -35,10 +37,10 @@ demo: $(STAMP) ## Score the traces that ship with the project and print the repo
 	@$(BIN)/spanscore demo
 
 test: $(STAMP) ## Run the tests (a few minutes at most)
-	@$(BIN)/python -m pytest -n $(JOBS)
+	@$(BIN)/python -m pytest -n $(JOBS) $(NO_HANG)
 
 test-slow: $(STAMP) clients ## Run the slow tests: wheels in a clean environment, clients of others, long-running properties
-	@$(BIN)/python -m pytest -n 2 -m slow
+	@$(BIN)/python -m pytest -n 2 -m slow $(NO_HANG)
 
 test-exhaustive: $(STAMP) ## Try every place where something can break (up to an hour; not part of CI)
 	@$(BIN)/python -m pytest -n 2 -m exhaustive

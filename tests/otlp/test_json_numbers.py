@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable
 from fractions import Fraction
@@ -37,12 +38,7 @@ def logs(**fields: Any) -> RawTables:
 
 def _text(document: Any) -> bytes:
     """The document, in which a text that begins with @ stands for the JSON behind it."""
-    written = json.dumps(document)
-    while '"@' in written:
-        start = written.index('"@')
-        end = written.index('"', start + 1)
-        written = written[:start] + written[start + 2 : end] + written[end + 1 :]
-    return written.encode()
+    return re.sub('"@([^"]*)"', r"\1", json.dumps(document)).encode()
 
 
 def value_of(text: str) -> tuple[dict[str, Any], list[str] | None]:
