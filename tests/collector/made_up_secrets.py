@@ -110,6 +110,10 @@ def _makers(dice: random.Random) -> dict[str, object]:
             "Server=db;Database=orders;User Id=app;Password=", some(ALNUM, 18) + "7", ";Encrypt=true"
         ),
         "password_xml": lambda: in_text("<user>ada</user><password>", some(ALNUM, 14), "</password>"),
+        "mysql_option": lambda: in_text("mysql -h db -u app -p", some(ALNUM, 14), " orders"),
+        "curl_user": lambda: in_text("curl -s -u app:", some(ALNUM + "!", 14), " https://example.org/a?b=1"),
+        "sql_password": lambda: in_text("ALTER ROLE app WITH PASSWORD '", some(ALNUM, 14), "';"),
+        "sql_identified": lambda: in_text("CREATE USER app IDENTIFIED BY '", some(ALNUM, 14), "';"),
         "presigned": lambda: in_text(
             "https://b.s3.amazonaws.com/k?X-Amz-Date=20261130T000000Z&X-Amz-Signature=", some(HEX, 64)
         ),
@@ -172,5 +176,10 @@ _CLEAN = (
         f"thread_{''.join(d.choice(ALNUM) for _ in range(24))} asst_{''.join(d.choice(ALNUM) for _ in range(24))}"
     ),
     lambda d: f"10.{d.randint(0, 255)}.{d.randint(0, 255)}.{d.randint(0, 255)}:8080 fe80::{_hex(d, 4)}:{_hex(d, 4)}",
+    lambda d: f"mkdir -p {_word(d)}/{_word(d)} && docker run -p {d.randint(1000, 9999)}:80 -u 1000:1000 {_word(d)}",
+    lambda d: f"curl -s https://example.org/{_word(d)} | mysql -u {_word(d)} -P {d.randint(1000, 9999)} -p {_word(d)}",
+    lambda d: (
+        f"A {_word(d)} is identified by 'the {_word(d)}'; password reset: ask for --password {_word(d)[:0]}or a key"
+    ),
     lambda d: f"sk_SK locale; Slovak: sk-SK; task-{_hex(d, 8)}-{_hex(d, 4)}",
 )

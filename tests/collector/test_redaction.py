@@ -362,7 +362,24 @@ def test_the_key_is_made_once_for_its_owner_only(tmp_path: Path) -> None:
         Redactor(Privacy(), tmp_path, on_redact=lambda kinds: None)
 
 
-@pytest.mark.parametrize("text", ["\\" * 200_000, "a@" * 50_000, "://" * 70_000, "password=" * 6_000, "eyJ" * 70_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\\" * 200_000,
+        "a@" * 50_000,
+        "://" * 70_000,
+        "password=" * 6_000,
+        "eyJ" * 70_000,
+        "mysql -p" * 25_000,
+        "curl -u a " * 20_000,
+        "sshpass " * 25_000 + "-p",
+        "curl " + " -u a:" * 30_000,
+        "identified by '" * 13_000,
+        "create user x password '" * 8_000,
+        "IDENTIFIED WITH " + "a" * 200_000,
+        "--a" * 70_000 + "-token ",
+    ],
+)
 def test_hostile_texts_take_linear_time(text: str) -> None:
     import time
 

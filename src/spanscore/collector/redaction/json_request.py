@@ -12,7 +12,7 @@ import orjson
 
 from spanscore.collector.redaction.content import hash_key, is_message
 from spanscore.collector.redaction.names import Name
-from spanscore.collector.redaction.rules import Fate, Rules
+from spanscore.collector.redaction.rules import LONGEST_WORD, Fate, Rules
 from spanscore.errors import DecodeError
 
 # Strings that are numbers: a request where they are anything else is not accepted.
@@ -190,13 +190,14 @@ def _list(content: dict[str, Any]) -> list[Any]:
 def _elements(content: dict[str, Any], name: Name | None, rules: Rules) -> Iterator[tuple[dict[str, Any], Name | None]]:
     """The elements of an array, each with the name it stands under: in `["--api-key", "…"]` the element before it."""
     option: Name | None = None
+    words: list[str] = []
     for element in _list(content):
         if not isinstance(element, dict):
             continue
         yield element, option or name
         text = element.get("stringValue")
-        is_option = isinstance(text, str) and text.startswith("-") and "=" not in text and len(text) < 64
-        option = rules.name(str(text)) if is_option else None
+        words.append(text[:LONGEST_WORD] if isinstance(text, str) else "")
+        option = rules.name_after(words)
 
 
 def _content(value: Any) -> bytes:

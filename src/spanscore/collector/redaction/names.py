@@ -85,7 +85,7 @@ def is_secret(name: Name, value: str, *, is_field: bool) -> bool:
         is_field: the name is a key of a structure (an attribute, an object), not a word in running text.
     """
     value = value.strip()
-    if len(value) < 4 or _NOT_A_VALUE.match(value) or value.lower() in _CONSTANTS:
+    if len(value) < 4 or _NOT_A_VALUE.match(value) or is_constant(value):
         return False
     if name is Name.COOKIE:
         return is_field or _PAIR.match(value) is not None
@@ -95,7 +95,7 @@ def is_secret(name: Name, value: str, *, is_field: bool) -> bool:
         return True
     if _PLAIN.fullmatch(value) or _DATE.fullmatch(value) or _is_path(value):
         return False
-    if not is_field and _CODE.match(value):
+    if not is_field and is_code(value):
         return False
     if name is Name.PASSWORD:
         return (
@@ -105,6 +105,16 @@ def is_secret(name: Name, value: str, *, is_field: bool) -> bool:
             and (_has_digit(value) or (len(value) >= 8 and _has_mixed_case(value)))
         )
     return is_random(value)
+
+
+def is_constant(value: str) -> bool:
+    """Whether a value is a word of a program for no value, or for its type."""
+    return value.lower() in _CONSTANTS
+
+
+def is_code(value: str) -> bool:
+    """Whether a value is what a program says of a secret, such as `getpass.getpass(`."""
+    return _CODE.match(value) is not None
 
 
 def is_random(value: str) -> bool:

@@ -13,7 +13,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from spanscore.collector.records import Signal
 from spanscore.collector.redaction.content import hash_key, is_message
 from spanscore.collector.redaction.names import Name
-from spanscore.collector.redaction.rules import Fate, Rules
+from spanscore.collector.redaction.rules import LONGEST_WORD, Fate, Rules
 from spanscore.errors import DecodeError
 
 
@@ -176,10 +176,11 @@ class _ProtobufRequest:
 def _elements(values: Any, name: Name | None, rules: Rules) -> Iterator[tuple[Any, Name | None]]:
     """The elements of an array, each with the name it stands under: in `["--api-key", "…"]` the element before it."""
     option: Name | None = None
+    words: list[str] = []
     for element in values:
         yield element, option or name
-        text = element.string_value
-        option = rules.name(text) if text.startswith("-") and "=" not in text and len(text) < 64 else None
+        words.append(element.string_value[:LONGEST_WORD])
+        option = rules.name_after(words)
 
 
 def _content(value: Any) -> bytes:

@@ -11,11 +11,15 @@ from collections.abc import Sequence
 from enum import Enum, auto
 from functools import lru_cache
 
+from spanscore.collector.redaction.commands import option_takes_password
 from spanscore.collector.redaction.content import content_keys
 from spanscore.collector.redaction.names import Name, name_of
 from spanscore.collector.redaction.scan import Scan
 from spanscore.collector.redaction.settings import Content, Privacy, Redact
 from spanscore.collector.redaction.text import TextRedactor
+
+LONGEST_WORD = 64
+"""Characters of a word of a command line that are looked at [count]."""
 
 _WILD = re.compile(r"[*?\[]")
 
@@ -51,6 +55,16 @@ class Rules:
     def name(self, key: str) -> Name | None:
         """What a key says about a secret under it; None where only the value itself can tell."""
         return name_of(key) if self.redacts else None
+
+    def name_after(self, words: Sequence[str]) -> Name | None:
+        """What the last word of a command line says about the next one; None where it is no option before a secret.
+
+        Words may be cut after `LONGEST_WORD` characters.
+        """
+        word = words[-1]
+        if not self.redacts or not word.startswith("-") or "=" in word or len(word) >= LONGEST_WORD:
+            return None
+        return Name.PASSWORD if option_takes_password(words) else name_of(word)
 
     def redactor(self, counts: Counter[str]) -> TextRedactor:
         """A redactor that adds to `counts` what it replaces."""

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from pydantic import StringConstraints, TypeAdapter
 
 from spanscore.collector.redaction import personal
+from spanscore.collector.redaction.commands import COMMAND_HINT, NAMED_OPTION_HINT, STATEMENT_HINT
 from spanscore.collector.redaction.names import NAME_HINT
 from spanscore.collector.redaction.tokens import PEM_HINT, TOKEN_HINT
 
@@ -26,6 +27,8 @@ _HINTS = (
     r"(?i:bearer|basic|negotiate)(?:[ \t\r\n]|%20|\+|\\+[tn])+[0-9A-Za-z._~+/-]{8}",
     r":\\?/\\?/[^ \t\r\n/?#\"'<>\\|`]*@",
     NAME_HINT,
+    STATEMENT_HINT,
+    NAMED_OPTION_HINT,
 )
 # In JSON any character may be written as an escape, a slash even as `\/`; bytes are base64. Go writes `<`, `>` and `&`
 # as escapes, PHP every slash: only escapes of letters, digits and the signs of a secret are worth a closer look.
@@ -42,7 +45,10 @@ class Scan:
     def __init__(self, *, with_personal: bool, keys: Iterable[str] = ()) -> None:
         """`keys` are literal pieces of attribute keys whose values are to be replaced."""
         hints = [*_HINTS, *([personal.HINT] if with_personal else []), *(_literal(key) for key in keys)]
-        self._text = "|".join(hints)
+        self._places = "|".join(hints)
+        self.has_command = _finder(COMMAND_HINT)
+        """Whether a text may hold a command line with a password, which is no place but somewhere after a program."""
+        self._text = "|".join([*hints, COMMAND_HINT])
         self._json = f"{self._text}|{_JSON_HIDDEN}"
         self._finds = _finder(self._text)
         self._finds_in_json = _finder(self._json)
@@ -74,7 +80,7 @@ class Scan:
                 yield place, [(at, at + 1) for at in range(len(texts[place]))]
             return
         opened, closed = pair
-        found = pc.replace_substring_regex(pa.array(suspects, pa.large_string()), self._text, f"{opened}\\0{closed}")
+        found = pc.replace_substring_regex(pa.array(suspects, pa.large_string()), self._places, f"{opened}\\0{closed}")
         for place, text in zip(places, found.to_pylist(), strict=True):
             yield place, _spans(text, opened, closed)
 

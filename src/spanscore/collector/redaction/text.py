@@ -16,6 +16,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from spanscore.collector.redaction import personal
+from spanscore.collector.redaction.commands import (
+    end_of_password,
+    is_typed_password,
+    password_after,
+    passwords_of_commands,
+)
 from spanscore.collector.redaction.names import WORDS, Name, is_random, is_secret, name_of
 from spanscore.collector.redaction.scan import Scan
 from spanscore.collector.redaction.tokens import PEM, PEM_BODY, START, TOKEN, is_mixed, shape_of
@@ -32,12 +38,13 @@ _USERINFO = re.compile(r":\\?/\\?/(?P<userinfo>[^\s/?#\"'<>\\|`]{1,512})@(?=[^\s
 _NO_PASSWORD = re.compile(r"[*x]+|\$?\{.*\}|\$\w+|\[.*")
 _NAMED = re.compile(
     rf"(?:{WORDS})(?P<close>\\{{0,16}}[\"']|%22)?"
-    r"(?P<sep>\s{0,8}(?:=>|:=|[:=>]|%3[ADad]|\s)\s{0,8})(?P<open>\\{0,16}[\"'])?",
+    r"(?P<sep>\s{0,8}(?:=>|:=|[:=>]|%3[ADad]|\s|(?<=[\"'])\s{0,4},)\s{0,8})(?P<open>\\{0,16}[\"'])?",
     re.IGNORECASE,
 )
 _NAME_BEFORE = re.compile(r"[A-Za-z0-9_.\-]{0,64}\Z")
 _UNQUOTED = re.compile(r"(?:[^\s\"'\\;&<>|`]|\\/){1,1024}")
 _LINE = re.compile(r"(?:=\"[^\"\\\s,;]{1,4096}\"|[^\r\n\"'\\<>`]){1,4096}")
+_ENVIRONMENT = re.compile(r"[A-Z][A-Z0-9_]*\Z")
 _MARK = "[REDACTED:"
 _DONE = re.compile(r"\[REDACTED:[a-z_]{1,40}:[0-9a-f]{8}\]")
 _WHOLE = frozenset({"cookie", "password", "url_userinfo"})
@@ -105,11 +112,15 @@ class TextRedactor:
         found: list[_Found] = []
         done = [one.span() for one in _DONE.finditer(text)] if _MARK in text else []
         # What has a shape of its own is told first; a name then says nothing new about it.
-        for find in (_pem_blocks, _tokens, _credentials, _userinfo, _named):
+        for find in (_pem_blocks, _tokens, _credentials, _userinfo, _clauses, _named):
             for start, end in marked:
                 for one in find(text, start, end):
                     if not any(start <= one.start and one.stop <= stop for start, stop in done):
                         _add(found, one)
+        if self._scan.has_command(text):
+            for first, last in passwords_of_commands(text):
+                if _MARK not in text[first:last]:
+                    _add(found, _Found(first, last, "password"))
         pieces = []
         at = 0
         for one in found:
@@ -183,24 +194,47 @@ def _userinfo(text: str, start: int, end: int) -> Iterator[_Found]:
         yield _Found(found.start("userinfo"), found.end("userinfo"), "url_userinfo")
 
 
+def _clauses(text: str, start: int, end: int) -> Iterator[_Found]:
+    password = password_after(text, start, end)
+    if password is not None and _MARK not in text[slice(*password)]:
+        yield _Found(*password, "password")
+
+
 def _named(text: str, start: int, end: int) -> Iterator[_Found]:
     found = _first_match(_NAMED, text, start, end)
     if found is None:
         return
     before = _NAME_BEFORE.search(text, max(0, found.start() - 64), found.start())
     prefix = "" if before is None else before.group()
-    if found["sep"].isspace() and not prefix.startswith("--"):
+    if prefix[:1] in ("n", "r", "t") and text.endswith("\\", 0, found.start() - len(prefix)):
+        # The end of an escape, such as the end of a line in JSON.
+        prefix = prefix[1:]
+    is_option = prefix.startswith("-")
+    if not is_option and (found["sep"].isspace() or "," in found["sep"]):
         return
-    name = name_of(prefix + text[found.start() : found.start("close" if found["close"] else "sep")])
+    key = prefix + text[found.start() : found.start("close" if found["close"] else "sep")]
+    name = name_of(key)
     if name is None:
         return
-    # In `"password": "…"` and `<password>…` the signs around the name say that this is a structure and no sentence.
-    is_element = found["sep"] == ">" and text.endswith("<", 0, found.start() - len(prefix))
-    is_field = is_element or (found["close"] is not None and found["open"] is not None)
-    stop = _end_of_value(text, found.end(), found["open"], name)
-    value = text[found.end() : stop]
-    if _MARK not in value and is_secret(name, value, is_field=is_field):
+    # What a command line or the environment of one says is a password is one, however it looks.
+    if name is Name.PASSWORD and (is_option or (found["sep"] == "=" and _ENVIRONMENT.match(key))):
+        stop = end_of_password(text, found.end(), found["open"])
+        value = text[found.end() : stop]
+        is_real = is_typed_password(value, is_quoted=found["open"] is not None) and not _is_name(value)
+    else:
+        # In `"password": "…"` and `<password>…` the signs around the name say that this is a structure and no sentence.
+        is_element = found["sep"] == ">" and text.endswith("<", 0, found.start() - len(prefix))
+        is_field = is_element or (found["close"] is not None and found["open"] is not None)
+        stop = _end_of_value(text, found.end(), found["open"], name)
+        value = text[found.end() : stop]
+        is_real = is_secret(name, value, is_field=is_field)
+    if _MARK not in value and is_real:
         yield _Found(found.end(), stop, name.value)
+
+
+def _is_name(value: str) -> bool:
+    """Whether a value is the name of a variable that holds a password, as in `PASSWORD=DB_PASSWORD`."""
+    return _ENVIRONMENT.fullmatch(value) is not None and name_of(value) is not None
 
 
 def _first_match(pattern: re.Pattern[str], text: str, start: int, end: int) -> re.Match[str] | None:
