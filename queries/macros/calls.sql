@@ -111,3 +111,31 @@ create or replace temp macro no_tools_reason(has_case, has_expectation, is_unsee
         when not coalesce(has_expectation, false) then 'no_expectation'
         when is_unseen then 'tool_calls_not_captured'
     end;
+
+-- run_usage: what the LLM calls of each run that has some tell of tokens: how many calls, how many of them did not fail, and at how
+-- many a count came that cannot be one.
+create or replace temp macro run_usage() as table
+    select
+        run_id,
+        count(*) as n,
+        count(*) filter (where status is distinct from 'error') as worked,
+        count(*) filter (where list_has_any(unusable_columns, ['input_tokens', 'output_tokens'])) as unusable
+    from llm_calls
+    group by run_id;
+
+-- no_usage_reason: why a run has no token usage, from its row of `run_usage`.
+create or replace temp macro no_usage_reason(usage) as
+    case
+        when usage.unusable > 0 then 'unusable_token_usage'
+        when usage.n > 0 and usage.worked = 0 then 'all_llm_calls_failed'
+        else 'no_token_usage'
+    end;
+
+-- no_working_call_reason: why a run has no LLM call that did not fail.
+create or replace temp macro no_working_call_reason(run) as
+    if(run in (select llm_calls.run_id from llm_calls), 'all_llm_calls_failed', 'no_llm_calls');
+
+-- no_tool_call_reason: why a run has no tool call that ran.
+create or replace temp macro no_tool_call_reason(run) as
+    if(run in (select tool_requests.run_id from tool_requests where not coalesce(is_handoff, false)),
+        'no_tool_call_ran', 'no_tool_calls');

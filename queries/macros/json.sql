@@ -36,6 +36,14 @@ create or replace temp macro meaningful(value) as
         else value
     end;
 
--- as_tokens: a token count; NULL for anything that is not a non-negative whole number.
+-- as_tokens: a token count; NULL for anything that is not a whole number from 0 to 10^12. No call has as many; the sum over a run
+-- of larger ones would not fit its column.
 create or replace temp macro as_tokens(value) as
-    case when try_cast(value as double) >= 0 then try_cast(try_cast(value as double) as bigint) end;
+    case
+        when try_cast(value as double) between 0 and 1e12 and floor(try_cast(value as double)) = try_cast(value as double)
+            then try_cast(try_cast(value as double) as bigint)
+    end;
+
+-- as_amount: a cost or a time; NULL for anything that is not a number, is below 0, or is no finite one.
+create or replace temp macro as_amount(value) as
+    case when try_cast(value as double) >= 0 and isfinite(try_cast(value as double)) then try_cast(value as double) end;

@@ -63,7 +63,7 @@ judged as (
         coalesce(found.n, 0) as n,
         found.* exclude (run_id, n),
         case
-            when not coalesce(counted.has_two_agents, false) then 'single_agent'
+            when not coalesce(counted.has_two_agents, false) then 'fewer_than_two_agents_called_tools'
             when counted.has_shared_tool and counted.captured = 0 then 'content_not_captured'
         end as reason
     from runs

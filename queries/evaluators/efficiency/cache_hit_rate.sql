@@ -21,11 +21,14 @@ select
     case when reported.input > 0 then least(1, safe_ratio(reported.cached, reported.input)) end as score_value,
     case
         when reported.input > 0 then null
-        when runs.input_tokens is null then 'no_token_usage'
+        when runs.input_tokens is null then no_usage_reason(usage)
+        when runs.run_id in (select run_id from llm_calls where list_contains(unusable_columns, 'cache_read_tokens'))
+            then 'unusable_cache_usage'
         else 'no_cache_usage'
     end as not_applicable_reason,
     case when reported.input > 0
         then format('{} of {} input tokens over {} LLM calls.', reported.cached, reported.input, reported.calls) end
         as explanation
 from runs
-left join reported using (run_id);
+left join reported using (run_id)
+left join (from run_usage()) as usage using (run_id);

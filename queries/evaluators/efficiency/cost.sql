@@ -27,7 +27,7 @@ select
     case
         when runs.cost_usd is not null then null
         when coalesce(runs.llm_calls, 0) = 0 then 'no_llm_calls'
-        when runs.input_tokens is null and runs.output_tokens is null then 'no_token_usage'
+        when runs.input_tokens is null and runs.output_tokens is null then no_usage_reason(usage)
         else 'no_price'
     end as not_applicable_reason,
     case when runs.cost_usd is not null then format('${:.6f}{}.', runs.cost_usd, case when missing.n > 0 then format(
@@ -36,4 +36,5 @@ select
     case when missing.n > 0 then to_json({'unpriced_calls': missing.n, 'tokens': missing.tokens, 'models': missing.models}) end
         as evidence
 from runs
-left join missing using (run_id);
+left join missing using (run_id)
+left join (from run_usage()) as usage using (run_id);

@@ -6,11 +6,12 @@
 -- better = "lower"
 -- ///
 --
--- From the start of the first span to the end of the last one. NULL: a span has no end, or an end before its start. Not to be
+-- From the start of the first span to the end of the last one. NULL: a span has no
+-- end, no start, or an end before its start. Not to be
 -- trusted where spans are still to come (`orphan_spans`), or where services with different clocks wrote the trace.
 select
     run_id,
     duration_s as score_value,
-    case when duration_s is null then 'not_finished' end as not_applicable_reason,
+    case when duration_s is null then if(coalesce(status, 'running') = 'running', 'not_finished', 'unusable_times') end as not_applicable_reason,
     case when duration_s is not null then format('{:.3f} s.', duration_s) end as explanation
 from runs;

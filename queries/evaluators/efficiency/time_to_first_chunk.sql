@@ -10,14 +10,22 @@
 -- see `run_duration` for that. NULL: no LLM call, or none that reports it.
 with timed as (
     select run_id, count(*) as calls, count(time_to_first_chunk_s) as n, avg(time_to_first_chunk_s) as mean_s,
-        max(time_to_first_chunk_s) as max_s
+        max(time_to_first_chunk_s) as max_s,
+        count(*) filter (where status is distinct from 'error') as worked,
+        count(*) filter (where list_contains(unusable_columns, 'time_to_first_chunk_s')) as unusable
     from llm_calls
     group by run_id
 )
 select
     runs.run_id,
     timed.mean_s as score_value,
-    case when timed.run_id is null then 'no_llm_calls' when timed.mean_s is null then 'not_streamed' end as not_applicable_reason,
+    case
+        when timed.run_id is null then 'no_llm_calls'
+        when timed.mean_s is not null then null
+        when timed.unusable > 0 then 'unusable_time_to_first_chunk'
+        when timed.worked = 0 then 'all_llm_calls_failed'
+        else 'no_time_to_first_chunk'
+    end as not_applicable_reason,
     case when timed.mean_s is not null
         then format('{} of {} LLM calls report it; the longest took {:.3f} s.', timed.n, timed.calls, timed.max_s) end
         as explanation

@@ -20,12 +20,14 @@ select
     runs.run_id,
     case when runs.input_tokens is not null or runs.output_tokens is not null
         then (coalesce(runs.input_tokens, 0) + coalesce(runs.output_tokens, 0))::double end as score_value,
-    case when runs.input_tokens is null and runs.output_tokens is null then 'no_token_usage' end as not_applicable_reason,
+    case when runs.input_tokens is null and runs.output_tokens is null then no_usage_reason(usage) end as not_applicable_reason,
     case when runs.input_tokens is not null or runs.output_tokens is not null then format('{} input and {} output tokens{}.',
         coalesce(runs.input_tokens::varchar, 'unknown'), coalesce(runs.output_tokens::varchar, 'unknown'),
         case when reported.silent > 0
-            then format('; {} of {} LLM calls report none', reported.silent, reported.calls) else '' end) end as explanation,
+            then format('; {} of {} LLM calls report none{}', reported.silent, reported.calls,
+                if(usage.unusable > 0, ' that can be', '')) else '' end) end as explanation,
     case when reported.silent > 0 and (runs.input_tokens is not null or runs.output_tokens is not null)
         then to_json({'calls_without_usage': reported.silent}) end as evidence
 from runs
-left join reported using (run_id);
+left join reported using (run_id)
+left join (from run_usage()) as usage using (run_id);

@@ -13,6 +13,7 @@ with calls as (
         run_id,
         count(*) as n,
         count(finish_reason) as told,
+        count(*) filter (where status is distinct from 'error') as worked,
         count(*) filter (where finish_reason = 'length') as cut,
         list(llm_call_id order by seq) filter (where finish_reason = 'length') as cut_calls
     from llm_calls
@@ -21,7 +22,12 @@ with calls as (
 select
     runs.run_id,
     case when calls.told > 0 then calls.cut::double end as score_value,
-    case when calls.n is null then 'no_llm_calls' when calls.told = 0 then 'no_finish_reason' end as not_applicable_reason,
+    case
+        when calls.n is null then 'no_llm_calls'
+        when calls.told > 0 then null
+        when calls.worked = 0 then 'all_llm_calls_failed'
+        else 'no_finish_reason'
+    end as not_applicable_reason,
     case when calls.told > 0
         then format('{} of {} LLM calls that say why they finished were cut off.', calls.cut, calls.told) end as explanation,
     case when calls.cut > 0 then to_json({'spans': calls.cut_calls}) end as evidence

@@ -86,7 +86,7 @@ judged as (
         found.rounds,
         found.tools,
         case
-            when counted.run_id is null then 'no_tool_calls'
+            when counted.run_id is null then no_tool_call_reason(runs.run_id)
             when counted.captured = 0 and found.tool_rounds >= greatest($min_rounds, 2) then 'content_not_captured'
         end as reason
     from runs

@@ -52,7 +52,7 @@ judged as (
         found.tools,
         found.spans,
         case
-            when counted.run_id is null then 'no_tool_calls'
+            when counted.run_id is null then no_tool_call_reason(runs.run_id)
             when counted.captured = 0 and counted.most > 1 then 'content_not_captured'
         end as reason
     from runs

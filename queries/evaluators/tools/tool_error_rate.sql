@@ -33,7 +33,7 @@ select
     case when coalesce(work.calls, 0) >= $min_tool_calls then safe_ratio(work.failed, work.calls) end as score_value,
     case
         when work.calls >= $min_tool_calls and work.calls > 0 then null
-        when work.calls is null then 'no_tool_calls'
+        when work.calls is null then no_tool_call_reason(runs.run_id)
         else 'too_few_tool_calls'
     end as not_applicable_reason,
     case

@@ -45,7 +45,7 @@ compared as (
         end as n_right,
         coalesce(
             no_tools_reason(wanted.run_id is not null, wanted.tools is not null, unseen.run_id is not null),
-            case when made.run_id is null then 'no_tool_calls' end
+            case when made.run_id is null then no_tool_call_reason(runs.run_id) end
         ) as reason
     from runs
     left join wanted using (run_id)

@@ -24,7 +24,7 @@ with calls as (
 select
     runs.run_id,
     calls.unpriced::double as score_value,
-    case when calls.n is null then 'no_llm_calls' end as not_applicable_reason,
+    case when calls.n is null then no_working_call_reason(runs.run_id) end as not_applicable_reason,
     case
         when calls.unpriced > 0
             then format('{} of {} LLM calls have no price: {}.', calls.unpriced, calls.n, name_list(calls.models))

@@ -22,10 +22,11 @@ select
         when found.n > 0 then 1
         when runs.input_tokens is not null or runs.output_tokens is not null then 0
     end::double as score_value,
-    case when found.n is null and runs.input_tokens is null and runs.output_tokens is null then 'no_token_usage' end
+    case when found.n is null and runs.input_tokens is null and runs.output_tokens is null then no_usage_reason(usage) end
         as not_applicable_reason,
     case when found.n > 0 then found.details || '.'
         when runs.input_tokens is not null or runs.output_tokens is not null then 'No difference was found.' end as explanation,
     case when found.n > 0 then to_json({'spans': found.spans}) end as evidence
 from runs
-left join found using (run_id);
+left join found using (run_id)
+left join (from run_usage()) as usage using (run_id);

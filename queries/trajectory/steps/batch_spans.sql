@@ -33,5 +33,4 @@ select
 from numbered as child
 left join numbered as parent
     on parent.trace_id = child.trace_id
-    and parent.span_id = child.parent_span_id
-    and parent.s <> child.s;
+    and parent.span_id = child.parent_span_id;

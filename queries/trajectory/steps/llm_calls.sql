@@ -34,10 +34,10 @@ with facts as (
         as_tokens(inner_facts.output_audio_tokens) as output_audio_tokens,
         as_tokens(coalesce(inner_facts.total_tokens, outer_facts.total_tokens)) as total_tokens,
         coalesce(inner_facts.service_tier, outer_facts.service_tier) as service_tier,
-        try_cast(coalesce(inner_facts.cost_reported_usd, outer_facts.cost_reported_usd) as double) as cost_reported_usd,
+        as_amount(coalesce(inner_facts.cost_reported_usd, outer_facts.cost_reported_usd)) as cost_reported_usd,
         coalesce(
-            try_cast(coalesce(inner_facts.time_to_first_chunk_s, outer_facts.time_to_first_chunk_s) as double),
-            (epoch_ns(try_cast(inner_facts.first_chunk_at as timestamptz)) - batch_spans.start_ns::hugeint) / 1e9
+            as_amount(coalesce(inner_facts.time_to_first_chunk_s, outer_facts.time_to_first_chunk_s)),
+            as_amount((epoch_ns(try_cast(inner_facts.first_chunk_at as timestamptz)) - batch_spans.start_ns::hugeint) / 1e9)
         ) as time_to_first_chunk_s,
         coalesce(inner_facts.finish_reason, outer_facts.finish_reason) as finish_reason,
         coalesce(inner_facts.error_type, span_exceptions.exception_type) as error_type,
@@ -100,3 +100,39 @@ select
     false as is_transcript
 from based
 inner join span_agents using (s);
+
+-- Columns that are NULL because what came for them was none of their values; of a call and of the span around it.
+create or replace temp table unusable_columns as
+with named as (
+    select
+        s,
+        case column_name
+            when 'exclusive_input_tokens' then 'input_tokens'
+            when 'cache_write_1h_tokens' then 'cache_write_tokens'
+            else column_name
+        end as column_name
+    from unusable_values
+),
+told as (
+    select batch_llm_calls.s, named.column_name
+    from batch_llm_calls
+    inner join named on named.s = batch_llm_calls.s
+    union
+    select batch_llm_calls.s, named.column_name
+    from batch_llm_calls
+    inner join named on named.s = batch_llm_calls.wrapper
+)
+select told.s, list(told.column_name order by told.column_name) as columns
+from told
+inner join batch_llm_calls using (s)
+where case told.column_name
+    when 'input_tokens' then input_tokens is null
+    when 'output_tokens' then output_tokens is null
+    when 'cache_read_tokens' then cache_read_tokens is null
+    when 'cache_write_tokens' then cache_write_tokens is null
+    when 'reasoning_tokens' then reasoning_tokens is null
+    when 'cost_reported_usd' then cost_reported_usd is null
+    when 'time_to_first_chunk_s' then time_to_first_chunk_s is null
+    else false
+end
+group by told.s;

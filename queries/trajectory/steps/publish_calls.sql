@@ -31,10 +31,16 @@ select
     priced_calls.input_cost_usd,
     priced_calls.output_cost_usd,
     priced_calls.price_model_id,
-    priced_calls.unpriced_reason,
+    case
+        when priced_calls.unpriced_reason = 'no_usage'
+            and list_has_any(unusable_columns.columns, ['input_tokens', 'output_tokens']) then 'unusable_usage'
+        else priced_calls.unpriced_reason
+    end as unpriced_reason,
     batch_llm_calls.cost_reported_usd,
-    case when batch_llm_calls.is_transcript then 'transcript' else 'span' end as source
+    case when batch_llm_calls.is_transcript then 'transcript' else 'span' end as source,
+    unusable_columns.columns as unusable_columns
 from batch_llm_calls
+left join unusable_columns using (s)
 left join agent_rows using (a)
 left join priced_calls on priced_calls.llm_call_id = batch_llm_calls.s::varchar;
 

@@ -11,6 +11,17 @@ union all
 select run_id, trace_id, span_id, 'missing_token_usage', 'LLM call ' || name || ' reports no token usage'
 from batch_llm_calls
 where status = 'ok' and input_tokens is null and output_tokens is null
+    and s not in (select s from unusable_columns where list_has_any(columns, ['input_tokens', 'output_tokens']))
+union all
+select
+    any_value(span_runs.run_id), any_value(batch_spans.trace_id), any_value(batch_spans.span_id), 'unusable_value',
+    'Span ' || any_value(batch_spans.name) || ' reports '
+        || string_agg(unusable_values.column_name || ' ' || unusable_values.value[1:40], ', ' order by unusable_values.column_name)
+        || ': no count, cost or time that can be, and unknown here'
+from unusable_values
+inner join batch_spans using (s)
+left join span_runs using (s)
+group by batch_spans.s
 union all
 select run_id, trace_id, llm_call_id, 'unpriced_call',
     'No price for model ' || coalesce(response_model, request_model, '(none)') || ': ' || coalesce(unpriced_reason, 'unknown')
@@ -43,7 +54,21 @@ left join span_runs using (s)
 where span_class.class = 'other' and span_facts.trial_outcome is null
 group by batch_spans.trace_id, batch_spans.scope_name
 union all
-select null, batch_spans.trace_id, batch_spans.span_id, 'cycle', 'Span ' || batch_spans.name || ' is its own ancestor, or lies more than 10,000 levels deep'
+select
+    any_value(span_runs.run_id), any_value(opened.trace_id), any_value(opened.span_id), 'cycle',
+    case when count(*) = 1 then 'Span ' || any_value(opened.span_id) || ' is its own parent: it counts as a root'
+        else count(*) || ' spans are each other''s ancestors: '
+            || array_to_string(list(batch_spans.span_id order by cycles.s)[1:20], ', ') || case when count(*) > 20 then ', …' else '' end
+            || '. The earliest, ' || any_value(opened.span_id) || ', counts as a root'
+    end
+from cycles
+inner join batch_spans using (s)
+inner join batch_spans as opened on opened.s = cycles.root
+left join span_runs on span_runs.s = cycles.root
+group by cycles.root
+union all
+select null, batch_spans.trace_id, batch_spans.span_id, 'too_deep',
+    'Span ' || batch_spans.name || ' lies more than 10,000 levels deep and is part of no run'
 from batch_spans
 where s not in (select s from span_tree)
 union all
@@ -52,6 +77,8 @@ select
     case told.problem
         when 'truncated_value'
             then 'A value of span ' || told.name || ', or of what it belongs to, was too long: only its beginning was kept'
+        when 'end_before_start' then 'Span ' || told.name || ' ends before it starts: its duration is unknown'
+        when 'no_start_time' then 'Span ' || told.name || ' has no start: its duration is unknown'
         else 'An integer of span ' || told.name || ', or of what it belongs to, does not fit its field: an attribute is kept as a double,'
             || ' anything else counts as not sent'
     end
@@ -62,4 +89,4 @@ from (
     where raw_spans.problems is not null
 ) as told
 left join span_runs on span_runs.s = told.s
-where told.problem in ('truncated_value', 'integer_out_of_range');
+where told.problem in ('truncated_value', 'end_before_start', 'no_start_time', 'integer_out_of_range');

@@ -22,9 +22,11 @@ select
     span_class.convention,
     span_tree.depth,
     span_tree.top = batch_spans.s as is_top,
-    -- A span whose parent lives in another process is where a trace enters this service, not an orphan.
+    -- A span whose parent lives in another process is where a trace enters this service, not an orphan; the parent of one that a
+    -- cycle was opened at is here.
     batch_spans.parent_span_id is not null and batch_spans.parent is null
-        and (coalesce(batch_spans.flags, 0) & 768) <> 768 as is_orphan
+        and (coalesce(batch_spans.flags, 0) & 768) <> 768
+        and batch_spans.s not in (select root from cycles) as is_orphan
 from span_runs
 inner join batch_spans using (s)
 inner join span_class using (s)
@@ -37,7 +39,7 @@ select
     min(run_spans.start_time) filter (where own.is_own) as started_at,
     max(run_spans.end_time) filter (where own.is_own) as ended_at,
     case
-        when bool_and(run_spans.end_ns >= run_spans.start_ns)
+        when bool_and(run_spans.start_ns > 0 and run_spans.end_ns >= run_spans.start_ns)
             then (max(run_spans.end_ns) filter (where own.is_own) - min(run_spans.start_ns) filter (where own.is_own)) / 1e9
     end as duration_s,
     count(*) as spans,

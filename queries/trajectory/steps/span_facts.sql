@@ -22,7 +22,7 @@ chosen as (
         column_name,
         arg_min(
             case
-                when unit = 'ms' then (try_cast(meaningful(text) as double) / 1000)::varchar
+                when unit = 'ms' then coalesce((try_cast(meaningful(text) as double) / 1000)::varchar, meaningful(text))
                 when text = '{}' and column_name = 'tool_arguments' then text
                 else meaningful(text)
             end,
@@ -33,6 +33,25 @@ chosen as (
 )
 from chosen
 where value is not null;
+
+-- What was written where a count, a cost or a time belongs and is none (below 0, too large, no number): unknown in every later
+-- step, as if nothing had been written, which it is told apart from.
+create or replace temp table unusable_values as
+select distinct span_values.s, span_values.column_name, span_values.value
+from span_values
+inner join attribute_map using (column_name)
+where case attribute_map.unit
+    when 'tokens' then as_tokens(span_values.value) is null
+    when 'usd' then as_amount(span_values.value) is null
+    when 's' then as_amount(span_values.value) is null
+    else false
+end
+union all
+select s, 'time_to_first_chunk_s', value
+from span_values
+inner join batch_spans using (s)
+where column_name = 'first_chunk_at'
+    and coalesce(epoch_ns(try_cast(value as timestamptz)) < batch_spans.start_ns::hugeint, true);
 
 -- Keys with numbers in them, and the objects that hold tool definitions, are read by later steps; the rest is done with.
 create or replace temp table flat_attributes as

@@ -1,7 +1,7 @@
 -- Where each span hangs: the agent invocation it belongs to, the tool call it runs inside, the LLM span around it. One walk
 -- from the roots down, a level at a time. An agent span directly inside an agent span of the same name is the same
 -- invocation written twice; a tool call in between makes it a new one.
--- A span whose parent is not here starts a walk of its own; spans on a cycle are reached by no walk and hang nowhere.
+-- A span whose parent is not here starts a walk of its own, and so does the span that a cycle was opened at (`cycles`).
 create or replace temp table span_tree as
 with recursive named as (
     select

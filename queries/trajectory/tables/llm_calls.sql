@@ -30,7 +30,8 @@ create table if not exists llm_calls (
     price_model_id varchar,
     unpriced_reason varchar,
     cost_reported_usd double,
-    source varchar
+    source varchar,
+    unusable_columns varchar[]
 );
 
 comment on table llm_calls is 'One row per provider call, however many instrumentations traced it.';
@@ -52,8 +53,8 @@ comment on column llm_calls.status is 'ok or error';
 comment on column llm_calls.error_type is 'Error of the call';
 comment on column llm_calls.error_message is 'The error''s own words';
 comment on column llm_calls.finish_reason is 'stop, length, tool_calls, content_filter, error, or the provider''s own word';
-comment on column llm_calls.input_tokens is 'Input tokens, cached ones included [tokens]; NULL when not reported';
-comment on column llm_calls.output_tokens is 'Output tokens, reasoning included [tokens]; NULL when not reported';
+comment on column llm_calls.input_tokens is 'Input tokens, cached ones included [tokens]; NULL when not reported, or not as a count that can be';
+comment on column llm_calls.output_tokens is 'Output tokens, reasoning included [tokens]; NULL when not reported, or not as a count that can be';
 comment on column llm_calls.cache_read_tokens is 'Part of input_tokens read from a cache [tokens]';
 comment on column llm_calls.cache_write_tokens is 'Part of input_tokens written to a cache [tokens]';
 comment on column llm_calls.reasoning_tokens is 'Part of output_tokens spent on reasoning [tokens]';
@@ -66,3 +67,4 @@ comment on column llm_calls.price_model_id is 'Model of the price table that the
 comment on column llm_calls.unpriced_reason is 'Why cost_usd is NULL';
 comment on column llm_calls.cost_reported_usd is 'Cost that the emitter wrote down [USD]';
 comment on column llm_calls.source is 'span, or transcript: the call is known from a record of the conversation only';
+comment on column llm_calls.unusable_columns is 'Columns that are NULL though a value came: it was below 0, too large or no number; NULL when there are none';

@@ -41,7 +41,7 @@ def print_health(document: dict[str, Any], form: str) -> None:
     out.print(grid(rows, [named("signal"), *outcomes, rejected, Column("why", _reasons)]))
     out.print()
     if document["findings"]:
-        columns = [named("kind", "finding"), counted("n"), counted("traces"), named("example_run_id", "look at")]
+        columns = [named("kind", "finding"), counted("n"), counted("traces"), Column("look at", _example)]
         out.print(grid(document["findings"], columns))
         out.print()
     waiting = [{"name": row["destination"], **row} for row in document["undelivered"]["scores"]]
@@ -121,6 +121,11 @@ def _waiting(document: dict[str, Any]) -> str:
         f"{spans} spans in the spool ({figures.size(spool['waiting_bytes'])}), "
         f"{figures.count(document['contents']['pending_traces'])} traces to derive"
     )
+
+
+def _example(row: dict[str, Any]) -> str | None:
+    """The run to open, or the trace where the finding is about one without a run."""
+    return row["example_run_id"] or row["example_trace_id"]
 
 
 def _reasons(row: dict[str, Any]) -> str:

@@ -22,7 +22,7 @@ _ADVICE = {
     "self_hosted": "a server of one's own has no list price: give it one in your own file (--prices), 0 if you like",
     "no_price": "listed without a price",
     "no_time": "the call has no start time",
-    "no_usage": "input or output tokens were not reported",
+    "no_usage": "input or output tokens were not reported, or not as a count that can be",
     "inconsistent_usage": "a part of the tokens is more than the whole",
     "audio_cache_overlap": "how much of the cached input was audio is not known",
     "no_token_price": "tokens of a kind the model has no price for",

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = "1.0"
 _CANDIDATES_SHOWN = 10
+# Findings of a trace without runs.
+_FINDINGS_SHOWN = 10
 # Runs of one trace that are read at most; a trace with more is a batch job, listed by `spanscore traces` instead.
 _MOST_RUNS = 1_000
 
@@ -109,9 +111,13 @@ def _unknown(reader: Reader, prefix: str) -> str:
         return f"No run or trace begins with `{shown}`.\n  `spanscore traces` lists the runs of the store."
     found = spans[0]
     name = safe_text(shorten(found["first_span_name"] or "", 80))
+    findings = read_rows(reader, "reports/trace_findings.sql", {"run_id": None, "trace_id": found["trace_id"]})
+    told = "".join(f"\n  {row['kind']}: {safe_text(shorten(row['detail'], 300))}" for row in findings[:_FINDINGS_SHOWN])
+    if len(findings) > _FINDINGS_SHOWN:
+        told += f"\n  … and {len(findings) - _FINDINGS_SHOWN:,} more in the table `findings`"
     return (
         f"Trace `{found['trace_id']}` has {figures.count(found['spans'])} spans (the first is `{name}`), "
-        "and none of them belongs to an agent run.\n"
+        f"and none of them belongs to an agent run.{told}\n"
         f"  Read them with: spanscore sql \"select * from spans where trace_id = '{found['trace_id']}'\""
     )
 

@@ -25,7 +25,7 @@ from spanscore.store.prices import install_prices, price_calls
 from spanscore.store.queries import query_path, read_query
 from spanscore.store.transactions import roll_back
 
-MODEL_VERSION = 2
+MODEL_VERSION = 3
 """Raise it when a change of `queries/` changes what the trajectory tables hold: stores are then derived again."""
 
 BATCH_SPANS = 30_000
@@ -237,6 +237,7 @@ def _drop_temporary(con: duckdb.DuckDBPyConnection) -> None:
 def _read_attributes(con: duckdb.DuckDBPyConnection) -> None:
     _run(con, "trajectory/steps/batch_rows.sql")
     _run(con, "trajectory/steps/batch_spans.sql")
+    _run(con, "trajectory/steps/cycles.sql")
     _run(con, "trajectory/steps/span_values.sql")
     for convention in CONVENTIONS:
         _run(con, f"conventions/{convention}.sql")

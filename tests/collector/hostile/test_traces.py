@@ -129,7 +129,7 @@ def test_large_trace(collector: Collector, name: str, count: int) -> None:
         assert session.rows("select count(*) from spans") == [(count,)]
         # A walk down a trace ends 10,000 levels below its root, and says so.
         deeper = max(0, count - 10_001) if "chain" in name else 0
-        assert session.rows("select count(*) from findings where kind = 'cycle'") == [(deeper,)]
+        assert session.rows("select count(*) from findings where kind = 'too_deep'") == [(deeper,)]
 
 
 def test_the_cases_are_different() -> None:

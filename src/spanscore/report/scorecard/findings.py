@@ -107,11 +107,12 @@ def _about_the_report(
 def _about_the_traces(quality: TraceQuality) -> Iterator[Finding]:
     for row in quality.findings:
         example = row["example_run_id"]
+        where = "" if example is not None else f" Look at trace {row['example_trace_id']}: no run is to be seen in it."
         yield Finding(
             kind=row["kind"],
             topic="trace_quality",
             text=f"{row['kind'].replace('_', ' ')}: {row['n']} in {row['traces']} "
-            f"trace{'' if row['traces'] == 1 else 's'}.",
+            f"trace{'' if row['traces'] == 1 else 's'}.{where}",
             runs=[] if example is None else [example],
         )
     if quality.pending_traces:
