@@ -17,7 +17,7 @@ PACKAGE = ROOT / "src" / "spanscore"
 # is a room of its own: the work behind one command, without a word about the command line.
 LAYERS = [
     {"__init__", "errors"},
-    {"addresses", "settings"},
+    {"addresses", "settings", "wording"},
     {"otlp", "statistics"},  # pure: bytes and numbers
     {"store"},
     {"collector", "evaluate", "judge"},

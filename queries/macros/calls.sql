@@ -100,6 +100,9 @@ create or replace temp macro steps_in_order(expected, batches) as
         list_transform(range(len(expected) + 1), lambda j: 0::bigint)
     )[-1];
 
+-- things: a number of things for a sentence: `1 call`, `2 calls`; NULL without a number.
+create or replace temp macro things(n, thing) as n || ' ' || thing || if(n = 1, '', 's');
+
 -- name_list: names for a sentence; `none` for an empty list.
 create or replace temp macro name_list(names) as
     case when len(names) > 0 then array_to_string(names, ', ') else 'none' end;

@@ -60,7 +60,7 @@ given as (
     where not $is_fact and scores.evaluator = $metric and scores.error is null
 )
 select
-    case $by when 'service' then service_name when 'agent' then agent_name else '' end as series,
+    case $by when 'service' then service_name when 'agent' then agent_name else 'all' end as series,
     cluster,
     value
 from (from facts union all from given)

@@ -19,11 +19,15 @@ select
     runs.cost_usd,
     runs.cost_reported_usd,
     runs.unpriced_llm_calls,
+    unpriced.failed as unpriced_failed_calls,
     runs.llm_calls,
     runs.tool_calls,
     cases.step_cap
 from runs
 left join cases using (run_id)
+left join (
+    select run_id, count(*) as failed from llm_calls where cost_usd is null and status = 'error' group by run_id
+) as unpriced using (run_id)
 left join spanscore.main.scores as completed
     on completed.run_id = runs.run_id and completed.evaluator = 'task_completed' and completed.grain = 'run'
 order by runs.started_at, runs.run_id

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from spanscore.report.rows import Row, read_rows
+from spanscore.wording import agreeing, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,7 +71,8 @@ def _telling_what_waits(directory: Path) -> Iterator[None]:
         if status is None or not status["is_running"]:
             raise
         raise StoreLocked(
-            f"{error}\n  The collector goes on: {status['waiting_spans']} spans ({status['waiting_bytes']} bytes) wait "
+            f"{error}\n  The collector goes on: {counted(status['waiting_spans'], 'span')} "
+            f"({counted(status['waiting_bytes'], 'byte')}) {agreeing(status['waiting_spans'], 'waits', 'wait')} "
             "in the spool, and none is lost."
         ) from error
 
@@ -132,16 +134,19 @@ def _advice(document: dict[str, Any]) -> list[str]:
             )
         elif collector["last_error"] is not None:
             advice.append(f"Spans wait in the spool. The collector last said: {collector['last_error']}")
-    if contents["pending_traces"]:
+    pending = contents["pending_traces"]
+    if pending:
         advice.append(
-            f"{contents['pending_traces']} traces have rows that the trajectory does not know yet. "
+            f"{counted(pending, 'trace')} {agreeing(pending, 'has', 'have')} rows that the trajectory does not "
+            "know yet. "
             f"A running collector catches up by itself; otherwise: spanscore rebuild {store_option(store)}"
         )
-    if document["archive"]["foreign_files"]:
+    foreign, damaged = document["archive"]["foreign_files"], document["spool"]["damaged_stretches"]
+    if foreign:
         advice.append(
-            f"{document['archive']['foreign_files']} files in `{store}/archive` are of an earlier database of this "
-            "directory. Nothing reads them, and nothing deletes them: restore that database from a backup, or move "
-            "them away."
+            f"{counted(foreign, 'file')} in `{store}/archive` {agreeing(foreign, 'is', 'are')} of an earlier "
+            "database of this directory. Nothing reads or deletes what is there: restore that database from a backup, "
+            "or move it away."
         )
     if contents["compaction_due"]:
         advice.append(
@@ -155,9 +160,9 @@ def _advice(document: dict[str, Any]) -> list[str]:
             "Spans came twice with different content; the first was kept, the others are in `span_conflicts`. "
             "Two emitters may share ids."
         )
-    if document["spool"]["damaged_stretches"]:
+    if damaged:
         advice.append(
-            f"{document['spool']['damaged_stretches']} stretches of the spool could not be loaded: spans that were "
+            f"{counted(damaged, 'stretch', 'stretches')} of the spool could not be loaded: spans that were "
             f"acknowledged may be missing. Check the disk; copies of the bytes are in `{store}/spool/quarantine`, and "
             "deleting them ends this advice."
         )
@@ -204,5 +209,8 @@ def _advice_on_accounting(document: dict[str, Any]) -> list[str]:
         if balance["rejected"]:
             reasons = ", ".join(f"{n} {reason}" for reason, n in balance["rejected"].items())
             noun = signal.replace("_", " ")
-            advice.append(f"Some {noun} were rejected and are not stored: {reasons}. Look at what their emitter sends.")
+            records = " or records that could not be read" if signal == "spans" else ""
+            advice.append(
+                f"Some {noun}{records} were rejected and are not stored: {reasons}. Look at what their emitter sends."
+            )
     return advice

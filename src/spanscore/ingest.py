@@ -28,7 +28,10 @@ class IngestSummary:
     counts: LoadCounts
     files: int = 0
     problems: list[LineProblem] = field(default_factory=list)
-    unreadable: int = 0
+    unreadable: Counter[str] = field(default_factory=Counter)
+    """Records that could not be read, by reason; they are among the rejected spans of `counts`."""
+    fruitless: list[str] = field(default_factory=list)
+    """Files without a span, a log record or anything that could not be read, such as empty ones; the first few."""
 
     @property
     def is_empty_handed(self) -> bool:
@@ -40,6 +43,7 @@ class IngestSummary:
         """The JSON document of `spanscore ingest --format json`."""
         return {
             "files": self.files,
+            "unreadable": self.unreadable.total(),
             **_signal(self.counts.spans),
             "log_records": _signal(self.counts.log_records),
             "problems": [
@@ -70,6 +74,7 @@ def ingest_files(
     """Load `paths` into the store and rebuild the trajectories that changed.
 
     A record that cannot be read counts as one received and rejected span, whatever it held: nothing goes uncounted.
+    How many of the spans are such records is told beside them.
 
     Args:
         paths: files, folders, globs, or "-" for standard input.
@@ -87,11 +92,12 @@ def ingest_files(
 
     chunks = read_paths(paths, progress=on_bytes, limits=limits or SpanLimits())
     summary = IngestSummary(LoadCounts())
-    files: set[str] = set()
+    yields: Counter[str] = Counter()
     with Store.open(store_directory) as store:
         with store.deriving_beside() as beside:
             for batch in _batches(chunks):
-                files.update(chunk.path for chunk in batch)
+                for chunk in batch:
+                    yields[chunk.path] += _yield_of(chunk)
                 source = _source(batch)
                 tables = concat_raw_tables([chunk.tables for chunk in batch])
                 beside.make_way(tables)
@@ -103,10 +109,11 @@ def ingest_files(
                     reasons = Counter(problem.reason for problem in problems)
                     store.record_rejected(source=source, spans=reasons)
                     summary.counts += LoadCounts(spans=SignalCounts(received=reasons.total(), rejected=reasons))
-                    summary.unreadable += reasons.total()
+                    summary.unreadable += reasons
                     summary.problems += problems[: PROBLEMS_KEPT - len(summary.problems)]
         store.derive(on_traces)
-    summary.files = len(files)
+    summary.files = len(yields)
+    summary.fruitless = [path for path, n in yields.items() if not n][:PROBLEMS_KEPT]
     return summary
 
 
@@ -122,6 +129,13 @@ def _batches(chunks: Iterable[FileChunk]) -> Iterator[list[FileChunk]]:
             batch, rows = [], 0
     if batch:
         yield batch
+
+
+def _yield_of(chunk: FileChunk) -> int:
+    """Everything in it that is counted: stored, rejected or unreadable."""
+    tables = chunk.tables
+    rejected = sum(tables.rejected_spans.values()) + sum(tables.rejected_log_records.values())
+    return int(tables.spans.num_rows + tables.log_records.num_rows) + rejected + len(chunk.rejected_lines)
 
 
 def _source(batch: list[FileChunk]) -> str:

@@ -8,6 +8,8 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from spanscore.wording import counted
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -198,10 +200,11 @@ def _notes(directory: Path, salvaged: list[SalvagedTable] | None, unusable: int,
                 first, last = (f"{at:%Y-%m-%dT%H:%M:%S}Z" for at in table.received)
                 when = f"received from {first} to {last}"
             notes.append(
-                f"Up to {table.unreadable} rows of `{table.name}` could not be read, {when}; the spool had {since}."
+                f"Up to {counted(table.unreadable, 'row')} of `{table.name}` could not be read, {when}; the "
+                f"spool had {since}."
             )
     if unusable:
-        notes.append(f"{unusable} bytes of the spool could not be used.")
+        notes.append(f"{counted(unusable, 'byte')} of the spool could not be used.")
     return notes
 
 

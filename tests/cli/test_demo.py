@@ -44,12 +44,15 @@ def test_everything_that_was_sent_is_in_the_store(shown):
 
 
 def test_the_queries_it_suggests_run(shown):
+    import re
     import shlex
 
     _, ended = shown
-    suggested = [shlex.split(line) for line in ended.out.splitlines() if line.startswith("spanscore sql")]
+    commands = re.findall(r'^spanscore sql [^"]*"[^"]*"$', ended.out, re.MULTILINE)
+    suggested = [shlex.split(command) for command in commands]
 
     assert len(suggested) == 3
+    assert max(len(line) for command in commands for line in command.splitlines()[1:]) <= 100
     for words in suggested:
         answered = run(*words[1:], "--format", "json")
         assert answered.code == 0, answered.err

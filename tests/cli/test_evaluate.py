@@ -159,6 +159,23 @@ def test_a_new_evaluator_works_at_once(tmp_path: Path, monkeypatch: pytest.Monke
     assert run("evaluators", "new", "My-Own").code == 2
 
 
+def test_the_id_of_an_evaluator_that_there_is_needs_a_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    refused = run("evaluators", "new", "tool_error_rate")
+    left = list(tmp_path.iterdir())
+    nothing = run("evaluators", "new", "my_own", "--override")
+    made = run("evaluators", "new", "tool_error_rate", "--override")
+    elsewhere = run("evaluators", "new", "tool_error_rate", "--folder", "other")
+    tested = run("evaluators", "test", "--format", "json")
+
+    assert [outcome.code for outcome in (refused, nothing, elsewhere)] == [2, 2, 2]
+    assert "--override" in refused.err
+    assert left == []
+    assert made.code == tested.code == 0
+    assert [one["id"] for one in tested.document] == ["tool_error_rate"]
+    assert run("evaluators", "list").code == 0
+
+
 def test_check_and_test_tell_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     run("evaluators", "new", "my_own")

@@ -63,7 +63,7 @@ def test_a_person_is_told_where_the_bad_line_stands(tmp_path):
     ended = run("ingest", mixed, "--store", tmp_path / "s")
 
     assert ended.code == 0
-    assert "1 rejected" in ended.out
+    assert "1 record could not be read (1 malformed_json)." in ended.out
     assert f"{mixed}:2" in ended.err
 
 
@@ -132,3 +132,56 @@ def test_long_texts_are_cut_where_asked_to(tmp_path):
     assert cut[0] == 0 < cut[1]
     assert SpanLimits().max_text_bytes == DEFAULT_MAX_TEXT
     assert run("ingest", GOOD, "--store", tmp_path / "s", "--max-text", "10").code == 2
+
+
+def test_what_is_no_trace_file_is_no_span(tmp_path):
+    other = tmp_path / "notes.md"
+    other.write_text("# Notes\n\nNothing of telemetry.\n", encoding="utf-8")
+
+    ended = run("ingest", other, "--store", tmp_path / "s")
+
+    assert ended.code == 3
+    assert "Read 1 file: 0 spans received, 0 stored." in ended.out
+    assert "1 record could not be read" in ended.out
+    assert f"! {other}:1" in ended.err
+    assert run("ingest", other, "--store", tmp_path / "s", "--format", "json").document["unreadable"] == 1
+
+
+def test_refused_spans_are_told_in_a_line_of_their_own(tmp_path):
+    lines = GOOD.read_text(encoding="utf-8")
+    refused = tmp_path / "refused.jsonl"
+    refused.write_text(lines + lines.replace('"traceId":"', '"traceId":"zz'), encoding="utf-8")
+    nothing = tmp_path / "nothing.jsonl"
+    nothing.write_text(lines.replace('"traceId":"', '"traceId":"zz'), encoding="utf-8")
+
+    some = run("ingest", refused, "--store", tmp_path / "s")
+    none = run("ingest", nothing, "--store", tmp_path / "t")
+
+    assert some.code == 0
+    assert none.code == 3
+    for ended in (some, none):
+        (line,) = [line for line in ended.err.splitlines() if "rejected" in line]
+        assert line.startswith("! ")
+
+
+def test_an_empty_file_is_told(tmp_path):
+    for name, text in (("empty.jsonl", ""), ("hollow.json", '{"resourceSpans": []}')):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+
+    ended = run("ingest", tmp_path / "empty.jsonl", tmp_path / "hollow.json", GOOD, "--store", tmp_path / "s")
+
+    assert ended.code == 0
+    told = [line for line in ended.err.splitlines() if line.startswith("! ")]
+    assert [line.split(": ")[0] for line in told] == [f"! {tmp_path / 'empty.jsonl'}", f"! {tmp_path / 'hollow.json'}"]
+
+
+def test_a_store_that_is_a_file_is_told_to_be_a_directory(tmp_path):
+    junk = tmp_path / "junk.txt"
+    junk.write_text("no store", encoding="utf-8")
+
+    for words in (("ingest", GOOD), ("traces",), ("doctor",), ("demo",), ("score",)):
+        ended = run(*words, "--store", junk)
+
+        assert ended.code == 2
+        assert "--store names a directory" in ended.err
+    assert junk.read_text(encoding="utf-8") == "no store"

@@ -1,5 +1,7 @@
 """`spanscore trace`: one run as a tree or as a document."""
 
+import json
+
 import pytest
 from commands import HANDOFFS_TRACE, run
 
@@ -22,7 +24,7 @@ def test_a_tool_error_is_marked(store):
         "sql", "select run_id from tool_calls where status = 'error'", "--store", store, "--format", "json"
     ).document
 
-    shown = run("trace", failed["run_id"], "--store", store).out
+    shown = run("trace", failed["run_id"], "--store", store, width=200).out
 
     assert "error" in next(line for line in shown.splitlines() if "tool get_rate" in line)
 
@@ -86,5 +88,48 @@ def test_a_trace_without_an_agent_run_is_told_apart_from_an_unknown_one(tmp_path
     ended = run("trace", "abab", "--store", tmp_path / "s")
 
     assert ended.code == 2
-    assert "1 spans" in ended.err
+    assert "1 span " in ended.err
     assert "GET /" in ended.err
+
+
+def cyclic(trace_id, operations):
+    """Two spans that are each other's parent."""
+    spans = []
+    for number, operation in enumerate(operations):
+        attributes = (
+            [] if operation is None else [{"key": "gen_ai.operation.name", "value": {"stringValue": operation}}]
+        )
+        spans.append(
+            {
+                "traceId": trace_id,
+                "spanId": f"{number + 1:016x}",
+                "parentSpanId": f"{2 - number:016x}",
+                "name": operation or "step",
+                "startTimeUnixNano": f"{1_700_000_000_000_000_000 + number}",
+                "endTimeUnixNano": "1700000001000000000",
+                "attributes": attributes,
+            }
+        )
+    return spans
+
+
+def test_a_cycle_is_named_wherever_a_finding_is(tmp_path):
+    agent, plain = "a" * 32, "b" * 32
+    spans = [*cyclic(agent, ("invoke_agent", "chat")), *cyclic(plain, (None, None))]
+    body = {"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}
+    (tmp_path / "cyclic.json").write_text(json.dumps(body), encoding="utf-8")
+    run("ingest", tmp_path / "cyclic.json", "--store", tmp_path / "s")
+    shown = run("trace", agent, "--store", tmp_path / "s")
+    without_run = run("trace", plain, "--store", tmp_path / "s")
+    healthy = run("doctor", "--store", tmp_path / "s")
+    report = run("report", "--store", tmp_path / "s", "--format", "json").document
+
+    assert shown.code == 0
+    assert "agent " in shown.out
+    assert "cycle  2 spans are each other's ancestors: 0000000000000001, 0000000000000002" in shown.out
+    assert without_run.code == 2
+    assert "cycle: 2 spans are each other's ancestors" in without_run.err
+    (look_at,) = [line.split()[-1] for line in healthy.out.splitlines() if line.startswith("unrecognised_spans")]
+    assert look_at == plain
+    (finding,) = [one for one in report["findings"] if one["kind"] == "cycle"]
+    assert finding["runs"] == [agent]

@@ -156,7 +156,7 @@ def test_stale_and_missing_scores_are_told(tmp_path):
     findings = spanscore("compare", "a", "b", "--store", made.close(), "--format", "json").document["findings"]
 
     assert any("20 runs have got spans since they were scored" in finding for finding in findings)
-    assert any("1 of 21 runs have no scores" in finding for finding in findings)
+    assert any("1 of 21 runs has no scores" in finding for finding in findings)
 
 
 def test_the_exit_codes_of_the_gate(folder, store):

@@ -162,7 +162,7 @@ def test_a_case_without_a_value_is_counted_not_scored_as_0():
     change = change_of(compare([before, after], now=NOW), "numbers_grounded")
 
     assert (change.n, change.only_baseline, change.candidate.value) == (1, 1, 1.0)
-    assert "1 cases have a value on one side alone" in change.text
+    assert "1 case has a value on one side alone" in change.text
 
 
 def test_no_case_in_common_is_refused():

@@ -247,7 +247,7 @@ def test_what_cannot_be_decided_neither_fires_nor_calms(failing: Path, few: Cata
     report = one_pass(job(failing, few), alerting=watch, now=later)
 
     assert (report.judgements[0].verdict, report.exit_code) == (Verdict.UNDECIDABLE, 1)
-    assert query(failing, "select state from alert_states") == [("firing",)]
+    assert query(failing, "select state, series from alert_states") == [("firing", "all")]
 
 
 def test_every_service_is_judged_by_itself(failing: Path, few: Catalogue) -> None:

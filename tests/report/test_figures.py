@@ -7,7 +7,7 @@ from spanscore.report import figures
 
 @pytest.mark.parametrize(
     "render",
-    [figures.count, figures.duration, figures.usd, figures.ratio, figures.size, figures.when, figures.short_id],
+    [figures.count, figures.duration, figures.usd, figures.ratio, figures.size, figures.when],
 )
 def test_unknown_is_a_dash(render):
     assert render(None) == "-"
@@ -56,3 +56,29 @@ def test_large_counts_and_sizes_can_be_read():
 
 def test_a_moment_is_shown_to_the_second():
     assert figures.when("2026-11-29T20:27:16.059827200Z") == "2026-11-29 20:27:16"
+
+
+@pytest.mark.parametrize(
+    ("identifiers", "shown"),
+    [
+        ([], []),
+        (["0123456789abcdef"], ["01234567"]),
+        (["0123456789abcdef", "fedcba9876543210"], ["01234567", "fedcba98"]),
+        # Ids of AWS X-Ray begin with the second.
+        (["5759e988bd862e3f" + "0" * 16, "5759e988bd872e3f" + "0" * 16], ["5759e988bd86", "5759e988bd87"]),
+        # All are cut alike.
+        (["aaaaaaaaa1" + "0" * 22, "aaaaaaaaa2" + "0" * 22, "b" * 32], ["aaaaaaaaa1", "aaaaaaaaa2", "b" * 10]),
+        # But for runs of one trace.
+        (["a" * 32 + ":1234", "a" * 32 + ":1534", "b" * 32], ["a" * 32 + ":12", "a" * 32 + ":15", "b" * 8]),
+        (["a" * 32, "a" * 32 + ":15"], ["a" * 32, "a" * 32 + ":"]),
+    ],
+)
+def test_short_ids_tell_all_apart(identifiers: list[str], shown: list[str]) -> None:
+    assert [figures.short_ids(identifiers)[one] for one in identifiers] == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0, "0 traces"), (1, "1 trace"), (2, "2 traces"), (1234, "1,234 traces"), (None, "- traces")]
+)
+def test_one_is_singular(value: int | None, text: str) -> None:
+    assert figures.counted(value, "trace") == text

@@ -21,11 +21,11 @@ COLUMNS = [
 ]
 
 
-def lines(width, columns=COLUMNS):
+def lines(width, columns=COLUMNS, *, folds=False):
     stream = StringIO()
     out = console(stream)
     out.width = width
-    out.print(grid(ROWS, columns, width=width))
+    out.print(grid(ROWS, columns, width=width, folds=folds))
     return stream.getvalue().splitlines()
 
 
@@ -57,3 +57,14 @@ def test_a_flexible_column_makes_way_before_others():
 
     assert "an_agent_with_a_long_name" in shown[2]
     assert "…" in shown[2]
+
+
+@pytest.mark.parametrize("width", range(20, 100))
+def test_nothing_is_cut_where_words_are_folded(width):
+    flexible = [*COLUMNS[:3], Column("why", lambda row: "reason " * 9, flexible=True), *COLUMNS[3:5]]
+    shown = "\n".join(lines(width, flexible, folds=True))
+
+    assert "…" not in shown
+    assert shown.count("reason") == 18
+    for whole in ("29c19748", "an_agent_with_a_long_name", "truncated", "12,345", "83.6 ms", "1 min 01 s"):
+        assert whole in shown

@@ -32,6 +32,7 @@ LOCKED_MIGRATIONS = {
     "0008_production_tables": "7e1676b5bc3ad88ae945afb9a5f1bdf176b12991cc7e7f242630dff10a104acc",
     "0009_undelivered": "a2c0013d7d0365d7522e5cc409828366432d13f35a9f21dd143b9aef3e046558",
     "0010_waiting_since": "630e4f4eac16726dc13ecb641d6af3d0bf175f5355e2c38576d4cb93756f9c32",
+    "0011_alert_series_all": "c2a5ba1b8a8c328ec3a5b63b53ffe26a82d432d97fb1eafe6248dba2004ff91a",
 }
 
 HOLD = """

@@ -78,7 +78,8 @@ select
     from_agent as agent_name,
     case when reason is null then 1 - safe_ratio(len(missing), len(words)) end as score_value,
     reason as not_applicable_reason,
-    case when reason is null then format('{} of {} words of the question reached {}.', len(words) - len(missing), len(words),
+    case when reason is null
+        then format('{} of {} of the question reached {}.', len(words) - len(missing), things(len(words), 'word'),
         coalesce(to_agent, 'the receiver')) end as explanation,
     case when reason is null and len(missing) > 0 then to_json({'missing': list_sort(missing)}) end as evidence
 from judged;

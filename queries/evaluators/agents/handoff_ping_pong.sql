@@ -43,7 +43,7 @@ select
     case when longest.run_id is null then 'no_handoffs' end as not_applicable_reason,
     case
         when longest.n >= greatest($min_passes, 2)
-            then format('{} and {} passed control to and fro in {} handoffs.', longest.one, longest.other, longest.n)
+            then format('{} and {} passed control to and fro in {}.', longest.one, longest.other, things(longest.n, 'handoff'))
         when longest.run_id is not null then 'No two agents passed control to and fro.'
     end as explanation,
     case when longest.n >= greatest($min_passes, 2)

@@ -63,7 +63,10 @@ judged as (
         coalesce(found.n, 0) as n,
         found.* exclude (run_id, n),
         case
-            when not coalesce(counted.has_two_agents, false) then 'fewer_than_two_agents_called_tools'
+            when counted.run_id is null and runs.run_id in (select run_id from tool_calls where is_work(is_handoff, is_agent_tool))
+                then 'no_agent_names'
+            when counted.run_id is null then no_tool_call_reason(runs.run_id)
+            when not counted.has_two_agents then 'tools_of_one_agent'
             when counted.has_shared_tool and counted.captured = 0 then 'content_not_captured'
         end as reason
     from runs
@@ -75,7 +78,8 @@ select
     case when reason is null then n::double end as score_value,
     reason as not_applicable_reason,
     case
-        when reason is null and n > 0 then format('{} tool calls by {} had been made by another agent: {}.', n, name_list(agents),
+        when reason is null and n > 0
+            then format('{} by {} had been made by another agent: {}.', things(n, 'tool call'), name_list(agents),
             name_list(tools))
         when reason is null then 'No agent repeated a tool call of another.'
     end as explanation,

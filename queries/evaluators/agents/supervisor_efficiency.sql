@@ -55,7 +55,7 @@ select
     case
         when runs.agent_invocations = 0 then null
         when counted.run_id is not null
-            then format('{} of {} handoffs were reassignments.', counted.reassignments, counted.handoffs)
+            then format('{} of {} were reassignments.', counted.reassignments, things(counted.handoffs, 'handoff'))
         else 'Nothing was handed over.'
     end as explanation
 from runs

@@ -27,7 +27,9 @@ select
         else 'no_cache_usage'
     end as not_applicable_reason,
     case when reported.input > 0
-        then format('{} of {} input tokens over {} LLM calls.', reported.cached, reported.input, reported.calls) end
+       
+            then format('{} of {} over {}.', reported.cached, things(reported.input, 'input token'),
+            things(reported.calls, 'LLM call')) end
         as explanation
 from runs
 left join reported using (run_id)

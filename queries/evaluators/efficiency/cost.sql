@@ -31,7 +31,7 @@ select
         else 'no_price'
     end as not_applicable_reason,
     case when runs.cost_usd is not null then format('${:.6f}{}.', runs.cost_usd, case when missing.n > 0 then format(
-        ' plus {} unpriced {} ({} tokens)', missing.n, if(missing.n = 1, 'call', 'calls'), missing.tokens) else '' end)
+        ' plus {} ({})', things(missing.n, 'unpriced call'), things(missing.tokens, 'token')) else '' end)
     end as explanation,
     case when missing.n > 0 then to_json({'unpriced_calls': missing.n, 'tokens': missing.tokens, 'models': missing.models}) end
         as evidence

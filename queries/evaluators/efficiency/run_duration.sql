@@ -12,6 +12,7 @@
 select
     run_id,
     duration_s as score_value,
-    case when duration_s is null then if(coalesce(status, 'running') = 'running', 'not_finished', 'unusable_times') end as not_applicable_reason,
+    case when duration_s is null
+        then if(coalesce(status, 'running') = 'running', 'not_finished', 'unusable_times') end as not_applicable_reason,
     case when duration_s is not null then format('{:.3f} s.', duration_s) end as explanation
 from runs;

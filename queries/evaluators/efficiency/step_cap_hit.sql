@@ -33,7 +33,7 @@ select
     case when is_without_case then 'no_case' end as not_applicable_reason,
     case
         when is_without_case then null
-        when is_stopped and steps < cap then format('Stopped by the framework after {} steps.', steps)
-        else format('{} of {} steps.', steps, cap)
+        when is_stopped and steps < cap then format('Stopped by the framework after {}.', things(steps, 'step'))
+        else format('{} of {}.', steps, things(cap, 'step'))
     end as explanation
 from judged;

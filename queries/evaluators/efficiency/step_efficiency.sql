@@ -75,5 +75,5 @@ select
     run_id,
     case when reason is null then least(1, safe_ratio(optimal_steps, steps)) end as score_value,
     reason as not_applicable_reason,
-    case when reason is null then format('{} steps; {} would do.', steps, optimal_steps) end as explanation
+    case when reason is null then format('{}; {} would do.', things(steps, 'step'), optimal_steps) end as explanation
 from judged;

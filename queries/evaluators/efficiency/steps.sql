@@ -14,6 +14,6 @@ select
     case when llm_calls + tool_calls > 0 then (llm_calls + tool_calls)::double end as score_value,
     case when llm_calls + tool_calls > 0 then null else 'no_steps' end as not_applicable_reason,
     case
-        when llm_calls + tool_calls > 0 then format('{} LLM calls and {} tool calls.', llm_calls, tool_calls)
+        when llm_calls + tool_calls > 0 then format('{} and {}.', things(llm_calls, 'LLM call'), things(tool_calls, 'tool call'))
     end as explanation
 from runs;

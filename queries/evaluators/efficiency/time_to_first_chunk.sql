@@ -22,12 +22,12 @@ select
     case
         when timed.run_id is null then 'no_llm_calls'
         when timed.mean_s is not null then null
-        when timed.unusable > 0 then 'unusable_time_to_first_chunk'
+        when timed.unusable > 0 then 'unusable_time'
         when timed.worked = 0 then 'all_llm_calls_failed'
         else 'no_time_to_first_chunk'
     end as not_applicable_reason,
     case when timed.mean_s is not null
-        then format('{} of {} LLM calls report it; the longest took {:.3f} s.', timed.n, timed.calls, timed.max_s) end
+        then format('{} of {} report it; the longest took {:.3f} s.', timed.n, things(timed.calls, 'LLM call'), timed.max_s) end
         as explanation
 from runs
 left join timed using (run_id);

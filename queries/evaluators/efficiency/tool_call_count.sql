@@ -18,6 +18,6 @@ select
     runs.run_id,
     case when unseen.run_id is null then coalesce(runs.tool_calls, 0)::double end as score_value,
     case when unseen.run_id is not null then 'tool_calls_not_captured' end as not_applicable_reason,
-    case when unseen.run_id is null then format('{} tool calls.', coalesce(runs.tool_calls, 0)) end as explanation
+    case when unseen.run_id is null then format('{}.', things(coalesce(runs.tool_calls, 0), 'tool call')) end as explanation
 from runs
 left join unseen using (run_id);

@@ -21,10 +21,11 @@ select
     case when runs.input_tokens is not null or runs.output_tokens is not null
         then (coalesce(runs.input_tokens, 0) + coalesce(runs.output_tokens, 0))::double end as score_value,
     case when runs.input_tokens is null and runs.output_tokens is null then no_usage_reason(usage) end as not_applicable_reason,
-    case when runs.input_tokens is not null or runs.output_tokens is not null then format('{} input and {} output tokens{}.',
-        coalesce(runs.input_tokens::varchar, 'unknown'), coalesce(runs.output_tokens::varchar, 'unknown'),
+    case when runs.input_tokens is not null or runs.output_tokens is not null then format('{} input and {}{}.',
+        coalesce(runs.input_tokens::varchar, 'unknown'),
+        coalesce(things(runs.output_tokens, 'output token'), 'unknown output tokens'),
         case when reported.silent > 0
-            then format('; {} of {} LLM calls report none{}', reported.silent, reported.calls,
+            then format('; {} of {} report none{}', reported.silent, things(reported.calls, 'LLM call'),
                 if(usage.unusable > 0, ' that can be', '')) else '' end) end as explanation,
     case when reported.silent > 0 and (runs.input_tokens is not null or runs.output_tokens is not null)
         then to_json({'calls_without_usage': reported.silent}) end as evidence

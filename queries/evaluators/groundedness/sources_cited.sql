@@ -44,7 +44,8 @@ select
     reason as not_applicable_reason,
     case
         when reason is null and claims is null then 'The answer cites none of the links that tools retrieved.'
-        when reason is null then format('{} of {} links in the answer were retrieved in this run.', retrieved_count, claims)
+        when reason is null
+            then format('{} of {} in the answer were retrieved in this run.', retrieved_count, things(claims, 'link'))
     end as explanation,
     case when reason is null then to_json(struct_pack(
         claims := coalesce(claims, 0), unsupported := coalesce(unsupported, []), derived := []::varchar[])) end as evidence

@@ -42,7 +42,8 @@ select
     runs.run_id,
     case when reason is null then safe_ratio(claims - len(unsupported), claims) end as score_value,
     reason as not_applicable_reason,
-    case when reason is null then format('{} of {} links in the answer are supported{}.', claims - len(unsupported), claims,
+    case when reason is null
+        then format('{} of {} in the answer are supported{}.', claims - len(unsupported), things(claims, 'link'),
         if(len(unsupported) > 0, '; not found: ' || list_aggregate(list_transform(unsupported, lambda claim: claim.text),
             'string_agg', ', '), '')) end as explanation,
     case when reason is null then to_json(struct_pack(claims := claims, unsupported := unsupported, derived := []::varchar[]))

@@ -50,6 +50,6 @@ select
     run_id,
     case when reason is null then safe_ratio(n_passed, n) end as score_value,
     reason as not_applicable_reason,
-    case when reason is null then format('{} of {} checks passed.', n_passed, n) end as explanation,
+    case when reason is null then format('{} of {} passed.', n_passed, things(n, 'check')) end as explanation,
     case when reason is null and n_passed < n then to_json({'failed': failed}) end as evidence
 from judged;

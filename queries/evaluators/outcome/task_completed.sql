@@ -100,8 +100,8 @@ select
         when reason is not null then null
         when status = 'error' then 'The run ended in an error.'
         when n_valid is null
-            then format('The case has no checks; the answer has {} characters.', coalesce(length(trim(final_answer)), 0))
-        else format('{} of {} checks passed.', n_passed, n_valid)
+            then format('The case has no checks; the answer has {}.', things(coalesce(length(trim(final_answer)), 0), 'character'))
+        else format('{} of {} passed.', n_passed, things(n_valid, 'check'))
     end as explanation,
     case when reason is null and n > 0
         then to_json({'share': coalesce(share, 0), 'failed': coalesce(failed, []), 'wrong': coalesce(wrong, [])})

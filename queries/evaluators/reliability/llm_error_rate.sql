@@ -24,8 +24,9 @@ select
     safe_ratio(calls.failed, calls.n) as score_value,
     case when calls.n is null then 'no_llm_calls' end as not_applicable_reason,
     case
-        when calls.failed > 0 then format('{} of {} LLM calls failed: {}.', calls.failed, calls.n, name_list(calls.kinds))
-        when calls.n > 0 then format('None of {} LLM calls failed.', calls.n)
+        when calls.failed > 0
+            then format('{} of {} failed: {}.', calls.failed, things(calls.n, 'LLM call'), name_list(calls.kinds))
+        when calls.n > 0 then format('None of {} failed.', things(calls.n, 'LLM call'))
     end as explanation,
     case when calls.failed > 0 then to_json({'spans': calls.failed_calls}) end as evidence
 from runs

@@ -30,7 +30,8 @@ select
     runs.run_id,
     counted.limited::double as score_value,
     case when counted.n is null then 'no_llm_calls' end as not_applicable_reason,
-    case when counted.n > 0 then format('{} of {} LLM calls were turned away.', counted.limited, counted.n) end as explanation,
+    case when counted.n > 0
+        then format('{} of {} were turned away.', counted.limited, things(counted.n, 'LLM call')) end as explanation,
     case when counted.limited > 0 then to_json({'spans': counted.limited_calls}) end as evidence
 from runs
 left join counted using (run_id);

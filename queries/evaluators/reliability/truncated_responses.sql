@@ -29,7 +29,7 @@ select
         else 'no_finish_reason'
     end as not_applicable_reason,
     case when calls.told > 0
-        then format('{} of {} LLM calls that say why they finished were cut off.', calls.cut, calls.told) end as explanation,
+        then format('{} of {} with a finish reason were cut off.', calls.cut, things(calls.told, 'LLM call')) end as explanation,
     case when calls.cut > 0 then to_json({'spans': calls.cut_calls}) end as evidence
 from runs
 left join calls using (run_id);

@@ -29,8 +29,8 @@ select
     runs.run_id,
     case when asked.n is not null then coalesce(refused.n, 0)::double end as score_value,
     case when asked.n is null then 'no_tool_calls' end as not_applicable_reason,
-    case when asked.n is not null then format('{} of {} requests for tools had arguments that were refused{}.',
-        coalesce(refused.n, 0), asked.n, coalesce(': ' || name_list(refused.tools), '')) end as explanation,
+    case when asked.n is not null then format('{} of {} for a tool had arguments that were refused{}.',
+        coalesce(refused.n, 0), things(asked.n, 'request'), coalesce(': ' || name_list(refused.tools), '')) end as explanation,
     case when refused.n > 0 then to_json({'requests': refused.requests}) end as evidence
 from runs
 left join asked using (run_id)

@@ -90,9 +90,11 @@ select
     case
         when judged.run_id is null or runs.status = 'running' then null
         when not judged.is_made_good
-            then format('{} tool errors; not made good: {}.', judged.errors, name_list(judged.not_made_good))
-        when runs.status = 'error' then format('{} tool errors, made good, but the run ended in an error.', judged.errors)
-        else format('{} tool errors, all made good by a later call.', judged.errors)
+            then format('{}; not made good: {}.', things(judged.errors, 'tool error'), name_list(judged.not_made_good))
+        when runs.status = 'error'
+            then format('{}, made good, but the run ended in an error.', things(judged.errors, 'tool error'))
+        else if(judged.errors = 1, '1 tool error, made good by a later call.',
+            format('{} tool errors, all made good by a later call.', judged.errors))
     end as explanation
 from runs
 left join judged using (run_id);

@@ -63,7 +63,8 @@ select
     run_id,
     case when reason is null then n::double end as score_value,
     reason as not_applicable_reason,
-    case when reason is null and n > 0 then format('{} of {} tool calls repeat an earlier one: {}.', n, calls, name_list(tools))
-        when reason is null then format('None of {} tool calls repeats an earlier one.', calls) end as explanation,
+    case when reason is null and n > 0
+        then format('{} of {} repeat an earlier one: {}.', n, things(calls, 'tool call'), name_list(tools))
+        when reason is null then format('None of {} repeats an earlier one.', things(calls, 'tool call')) end as explanation,
     case when reason is null and n > 0 then to_json({'spans': spans, 'tools': tools}) end as evidence
 from judged;

@@ -77,5 +77,5 @@ select
     case when reason is null then safe_ratio(in_order, len(steps)) end as score_value,
     reason as not_applicable_reason,
     case when reason is null
-        then format('{} of {} expected steps were taken in order.', in_order, len(steps)) end as explanation
+        then format('{} of {} were taken in order.', in_order, things(len(steps), 'expected step')) end as explanation
 from compared;

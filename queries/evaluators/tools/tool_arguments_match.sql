@@ -113,6 +113,6 @@ select
     run_id,
     case when reason is null then safe_ratio(met, expected) end as score_value,
     reason as not_applicable_reason,
-    case when reason is null then format('{} of {} expected calls were made.', met, expected) end as explanation,
+    case when reason is null then format('{} of {} were made.', met, things(expected, 'expected call')) end as explanation,
     case when reason is null then to_json({'met': met, 'expected': expected}) end as evidence
 from judged;

@@ -37,8 +37,8 @@ select
         else 'too_few_tool_calls'
     end as not_applicable_reason,
     case
-        when work.failed > 0 then format('{} of {} tool calls failed: {}.', work.failed, work.calls, work.failed_tools)
-        when work.calls > 0 then format('None of {} tool calls failed.', work.calls)
+        when work.failed > 0 then format('{} of {} failed: {}.', work.failed, things(work.calls, 'tool call'), work.failed_tools)
+        when work.calls > 0 then format('None of {} failed.', things(work.calls, 'tool call'))
     end as explanation,
     case when work.failed > 0 then to_json({'spans': work.failed_spans}) end as evidence
 from runs

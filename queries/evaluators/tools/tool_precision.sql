@@ -56,7 +56,7 @@ select
     run_id,
     case when reason is null then safe_ratio(n_right, n_made) end as score_value,
     reason as not_applicable_reason,
-    case when reason is null then format('{} of {} {} were expected.', n_right, n_made,
-        case when $count_calls then 'tool calls' else 'called tools' end) end as explanation,
+    case when reason is null then format('{} of {} were expected.', n_right,
+        things(n_made, if($count_calls, 'tool call', 'called tool'))) end as explanation,
     case when reason is null then to_json({'right': n_right, 'made': n_made, 'surplus': list_sort(surplus)}) end as evidence
 from compared;

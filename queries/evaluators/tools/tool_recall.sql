@@ -46,6 +46,6 @@ select
     run_id,
     case when reason is null then safe_ratio(met, len(wanted)) end as score_value,
     reason as not_applicable_reason,
-    case when reason is null then format('{} of {} expected tools were called.', met, len(wanted)) end as explanation,
+    case when reason is null then format('{} of {} were called.', met, things(len(wanted), 'expected tool')) end as explanation,
     case when reason is null then to_json({'met': met, 'expected': len(wanted), 'missing': list_sort(missing)}) end as evidence
 from compared;

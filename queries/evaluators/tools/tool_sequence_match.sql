@@ -89,6 +89,7 @@ select
         as score_value,
     $mode as score_label,
     reason as not_applicable_reason,
-    case when reason is null then format('{} of {} expected calls were made{}; {} calls in all.', met, len(steps),
-        case when $mode = 'any_order' then '' else ' in order' end, n_made) end as explanation
+    case when reason is null then format('{} of {} were made{}; {} in all.', met,
+        things(len(steps), 'expected call'), case when $mode = 'any_order' then '' else ' in order' end, things(n_made, 'call'))
+            end as explanation
 from compared;

@@ -25,7 +25,7 @@ select
     runs.run_id,
     calls.silent::double as score_value,
     case when calls.n is null then no_working_call_reason(runs.run_id) end as not_applicable_reason,
-    case when calls.n > 0 then format('{} of {} LLM calls report no token usage{}.', calls.silent, calls.n,
+    case when calls.n > 0 then format('{} of {} report no token usage{}.', calls.silent, things(calls.n, 'LLM call'),
         case when calls.unusable > 0 then format(' that can be: {} reported a count that cannot', calls.unusable) else '' end) end
         as explanation,
     case when calls.silent > 0 then to_json({'spans': calls.silent_calls}) end as evidence

@@ -14,5 +14,7 @@ select
     orphan_spans::double as score_value,
     case when orphan_spans is null then 'not_counted' end as not_applicable_reason,
     case when orphan_spans is not null
-        then format('{} spans have a parent that is not in the store.', orphan_spans) end as explanation
+       
+            then format('{} {} a parent that is not in the store.', things(orphan_spans, 'span'),
+                if(orphan_spans = 1, 'has', 'have')) end as explanation
 from runs;

@@ -24,9 +24,11 @@ select
     asked.unmatched::double as score_value,
     case when asked.n is null then 'no_tool_calls' end as not_applicable_reason,
     case
-        when asked.unmatched > 0 then format('{} of {} tool calls have no execution and no result: {}.', asked.unmatched, asked.n,
+        when asked.unmatched > 0
+            then format('{} of {} have no execution and no result: {}.', asked.unmatched, things(asked.n, 'tool call'),
             name_list(asked.tools))
-        when asked.n > 0 then format('All {} tool calls are accounted for.', asked.n)
+        when asked.n > 0
+            then if(asked.n = 1, 'The tool call is accounted for.', format('All {} tool calls are accounted for.', asked.n))
     end as explanation,
     case when asked.unmatched > 0 then to_json({'tools': asked.tools}) end as evidence
 from runs

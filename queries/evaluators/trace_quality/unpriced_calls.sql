@@ -27,8 +27,8 @@ select
     case when calls.n is null then no_working_call_reason(runs.run_id) end as not_applicable_reason,
     case
         when calls.unpriced > 0
-            then format('{} of {} LLM calls have no price: {}.', calls.unpriced, calls.n, name_list(calls.models))
-        when calls.n > 0 then format('All {} LLM calls have a price.', calls.n)
+            then format('{} of {} have no price: {}.', calls.unpriced, things(calls.n, 'LLM call'), name_list(calls.models))
+        when calls.n > 0 then if(calls.n = 1, 'The LLM call has a price.', format('All {} LLM calls have a price.', calls.n))
     end as explanation,
     case when calls.unpriced > 0 then to_json({'models': calls.models, 'reasons': coalesce(calls.reasons, [])}) end as evidence
 from runs

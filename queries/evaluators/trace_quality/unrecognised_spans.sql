@@ -23,8 +23,9 @@ select
     case when runs.spans is not null or found.n > 0 then coalesce(found.n, 0)::double end as score_value,
     case when runs.spans is null and found.n is null then 'not_counted' end as not_applicable_reason,
     case
-        when found.n > 0 then format('{} of {} spans are not recognised.', found.n, coalesce(runs.spans::varchar, 'the'))
-        when runs.spans is not null then format('All {} spans are recognised.', runs.spans)
+        when found.n > 0 then format('{} of {} are not recognised.', found.n, coalesce(things(runs.spans, 'span'), 'the spans'))
+        when runs.spans is not null
+            then if(runs.spans = 1, 'The span is recognised.', format('All {} spans are recognised.', runs.spans))
     end as explanation,
     case when found.n > 0 then to_json({'scopes': found.details}) end as evidence
 from runs

@@ -46,7 +46,8 @@ where trace_id in (select trace_id from batch_traces) and not has_content
 union all
 select
     any_value(span_runs.run_id), batch_spans.trace_id, min(batch_spans.span_id), 'unrecognised_spans',
-    count(*) || ' spans of scope ' || batch_spans.scope_name || ' say nothing that is known about agents'
+    count(*) || if(count(*) = 1, ' span', ' spans') || ' of scope ' || batch_spans.scope_name
+        || if(count(*) = 1, ' says', ' say') || ' nothing that is known about agents'
 from batch_spans
 inner join span_class using (s)
 inner join span_facts using (s)

@@ -77,7 +77,7 @@ comment on column runs.cache_read_tokens is 'Input tokens read from a cache [tok
 comment on column runs.cache_write_tokens is 'Input tokens written to a cache [tokens]';
 comment on column runs.reasoning_tokens is 'Output tokens spent on reasoning [tokens]';
 comment on column runs.cost_usd is 'Cost of the LLM calls that have a price [USD]; NULL when none has one';
-comment on column runs.unpriced_llm_calls is 'LLM calls that have no price: cost_usd is without them [calls]';
+comment on column runs.unpriced_llm_calls is 'LLM calls that have no price, failed ones too: cost_usd is without them [calls]';
 comment on column runs.cost_reported_usd is 'Cost that the emitter itself wrote down [USD]; compared with cost_usd, never added to it';
 comment on column runs.has_content is 'Whether messages, tool arguments or results were captured';
 comment on column runs.orphan_spans is 'Spans whose parent is not in the store';

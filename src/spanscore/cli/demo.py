@@ -6,13 +6,21 @@ from typing import Annotated
 
 import typer
 
+from spanscore.cli.options import store_directory
+
 DEMO_STORE = Path("spanscore-demo")
 
 
 def demo(
     store: Annotated[
         Path,
-        typer.Option("--store", metavar="DIR", help="Directory for the demo's store; begun anew.", show_default=True),
+        typer.Option(
+            "--store",
+            metavar="DIR",
+            callback=store_directory,
+            help="Directory for the demo's store; begun anew.",
+            show_default=True,
+        ),
     ] = DEMO_STORE,
 ) -> None:
     """Collect bundled traces of real agents and show what they tell.

@@ -32,7 +32,8 @@ def doctor(
     """Tell what came in, what waits, and what to do.
 
     Everything received is accounted for: stored, duplicate, conflict or rejected. The exit code is 0 when the store
-    can be read, whatever the advice, and 3 when it is damaged or locked.
+    can be read, whatever the advice, and 3 when it is damaged or locked. Damage shows where rows are read: counts and
+    findings here, every row with --repair.
 
     With --repair, damaged files are moved into a folder beside the new store, never deleted, and what cannot be there
     is named. Stop the collector before.

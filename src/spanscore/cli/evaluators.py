@@ -92,11 +92,17 @@ def new(
     identifier: Annotated[str, typer.Argument(metavar="ID", help="Lower-case letters, digits and _.")],
     folder: Annotated[Path, typer.Option(metavar="DIR", help="Where to write it.")] = Path("evals"),
     grain: Annotated[Grain, typer.Option(help="What it scores.")] = Grain.RUN,
+    override: Annotated[
+        bool, typer.Option("--override", help="Take the place of the evaluator that has this id already.")
+    ] = False,
 ) -> None:
-    """Write a new evaluator and its first case, both working, for you to change."""
+    """Write a new evaluator and its first case, both working, for you to change.
+
+    An id that an evaluator has already is refused: two files of one id stop every evaluation.
+    """
     from spanscore.evaluate.skeleton import write_skeleton
 
-    skeleton = write_skeleton(identifier, folder=folder, grain=grain)
+    skeleton = write_skeleton(identifier, folder=folder, grain=grain, overrides=override)
     typer.echo(f"Wrote {skeleton.evaluator} and {skeleton.case}.")
     typer.echo(f"Change them, then:  spanscore evaluators test {skeleton.evaluator}")
 

@@ -19,8 +19,11 @@ def ingest(
     """Load captured OpenTelemetry files into the store.
 
     Reads what the Collector's file exporter writes (JSON lines, length-prefixed protobuf), single OTLP/JSON documents,
-    Tempo batches and Jaeger JSON; also as .gz or .zst. The same file again stores nothing twice. A record that cannot
-    be read is counted with its reason, and the rest is kept; where nothing at all could be read, the exit code is 3.
+    Tempo batches and Jaeger JSON; also as .gz or .zst. The same file again stores nothing twice.
+
+    A span that is refused and a record that cannot be read are counted with their reason and told on standard error,
+    in lines that begin with `!`; the rest is kept, and the exit code is 0. So it is for files that are empty. Where
+    there was something, and nothing of it could be used, it is 3; where a path does not exist, 2, and nothing is read.
 
     \b
     Examples:

@@ -23,8 +23,21 @@ MaxTextOption = Annotated[
 STORE_KEY = "spanscore.store"
 
 
-def _remember(context: typer.Context, store: Path) -> Path:
-    """Notes the store where the end of every command finds it: an error deep inside does not know it."""
+def store_directory(context: typer.Context, store: Path) -> Path:
+    """The directory of the store, noted where the end of every command finds it: an error deep inside does not know it.
+
+    Raises:
+        UsageError: it is a file.
+    """
+    if store.is_file():
+        from spanscore.errors import UsageError
+        from spanscore.store.directory import store_option
+
+        beside = f" It lies in one:  {store_option(store.parent)}" if store.suffix == ".duckdb" else ""
+        raise UsageError(
+            f"`{store}` is a file, and --store names a directory.{beside}\n"
+            "  Name a directory: that of a store, or a new one for a new store."
+        )
     context.meta[STORE_KEY] = store
     return store
 
@@ -35,7 +48,7 @@ StoreOption = Annotated[
         "--store",
         metavar="DIR",
         envvar="SPANSCORE_STORE",
-        callback=_remember,
+        callback=store_directory,
         help="Directory of the store.",
         show_envvar=True,
     ),

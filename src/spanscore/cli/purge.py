@@ -9,6 +9,7 @@ import typer
 
 from spanscore.cli.options import DEFAULT_STORE, Output, OutputOption, StoreOption
 from spanscore.errors import UsageError
+from spanscore.wording import counted
 
 
 def purge(
@@ -86,5 +87,7 @@ def _ask(traces: int, spans: int, log_records: int) -> None:
             "Deleting needs a yes, and there is nobody to ask.\n  Add --yes, or look first with --dry-run."
         )
     typer.confirm(
-        f"Delete {traces:,} traces ({spans:,} spans, {log_records:,} log records) for good?", abort=True, err=True
+        f"Delete {counted(traces, 'trace')} ({counted(spans, 'span')}, {counted(log_records, 'log record')}) for good?",
+        abort=True,
+        err=True,
     )

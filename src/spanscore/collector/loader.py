@@ -24,6 +24,7 @@ from spanscore.errors import DrainTimeout, StoreLocked
 from spanscore.otlp import RawTables
 from spanscore.store import ManifestRow, Store, database_path
 from spanscore.store.directory import sync_directory
+from spanscore.wording import counted
 
 SOURCE = "otlp"
 # A window ends soon after these; readers wait for 5 s before they give up.
@@ -130,8 +131,8 @@ class Loader:
             left = self._left(target)
             if time.monotonic() > deadline and (left or not self._is_settled):
                 raise DrainTimeout(
-                    f"{left} bytes of the spool still wait to be loaded, and {self._pending} traces to "
-                    f"be derived, in `{self._config.store}`: {problem or 'the time was too short'}\n"
+                    f"{counted(left, 'byte')} of the spool to be loaded and {counted(self._pending, 'trace')} to "
+                    f"be derived still wait, in `{self._config.store}`: {problem or 'the time was too short'}\n"
                     "  Nothing is lost: the collector goes on with them as soon as it can, or when it is started again."
                 ) from problem
             if problem is not None:

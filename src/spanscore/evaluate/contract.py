@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from spanscore.errors import EvaluatorInvalid, QueryError
 from spanscore.evaluate.steadiness import unsteady
+from spanscore.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -117,7 +118,7 @@ def check(evaluator: Evaluator, empty: Session) -> list[str]:
     if answer.rows.num_rows and not problems:
         n = answer.rows.num_rows
         advice = "Select from `runs`, and group by its key."
-        problems = [f"{evaluator.path}: it gives {n} row{'' if n == 1 else 's'} when there is no run.\n  {advice}"]
+        problems = [f"{evaluator.path}: it gives {counted(n, 'row')} when there is no run.\n  {advice}"]
     return problems
 
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spanscore.errors import UsageError
+from spanscore.evaluate.catalogue import OWN_FOLDER, own_files
 from spanscore.evaluate.header import SUBJECT_COLUMNS
+from spanscore.store.queries import queries_root
 
 _TABLES = {
     "run": "runs",
@@ -21,7 +23,7 @@ _TABLES = {
 _EVALUATOR = """\
 -- /// evaluator
 -- id = "{id}"
--- title = "{title}"
+{overrides}-- title = "{title}"
 -- grain = "{grain}"
 -- unit = "{unit}"
 -- better = "lower"
@@ -41,7 +43,7 @@ select
     run_id,
     case when tool_calls > 0 then (tool_calls > $most)::integer::double end as score_value,
     case when tool_calls > 0 then null else 'no_tool_calls' end as not_applicable_reason,
-    format('{} tool calls.', tool_calls) as explanation
+    format('{}.', things(tool_calls, 'tool call')) as explanation
 from runs;
 """
 _OF_SESSION = """\
@@ -49,7 +51,7 @@ select
     session_id,
     case when sum(tool_calls) > 0 then (sum(tool_calls) > $most)::integer::double end as score_value,
     case when sum(tool_calls) > 0 then null else 'no_tool_calls' end as not_applicable_reason,
-    format('{} tool calls.', sum(tool_calls)) as explanation
+    format('{}.', things(sum(tool_calls), 'tool call')) as explanation
 from runs
 where session_id is not null
 group by session_id;
@@ -90,11 +92,18 @@ class Skeleton:
     case: Path
 
 
-def write_skeleton(name: str, *, folder: Path, grain: str) -> Skeleton:
+def write_skeleton(name: str, *, folder: Path, grain: str, overrides: bool = False) -> Skeleton:
     """Write an evaluator `name` and one case into `folder`.
 
+    Args:
+        name: the id; the file is called by it.
+        folder: made when it is missing.
+        grain: what it scores.
+        overrides: whether it takes the place of an evaluator of that id.
+
     Raises:
-        UsageError: the name or grain is none, or a file is there already.
+        UsageError: the name or grain is none, a file is there already, another evaluator has the id and `overrides`
+            does not say that it shall be replaced, or none has and it does.
     """
     if re.fullmatch(r"[a-z][a-z0-9_]*", name) is None:
         raise UsageError(f"`{name}` is no id: use lower-case letters, digits and `_`, such as `slow_answers`.")
@@ -104,16 +113,30 @@ def write_skeleton(name: str, *, folder: Path, grain: str) -> Skeleton:
     for path in (skeleton.evaluator, skeleton.case):
         if path.exists():
             raise UsageError(f"`{path}` is there already.\n  Choose another id, or move the file away.")
+    other = _file_of(name)
+    if other is not None and not overrides:
+        raise UsageError(
+            f"There is an evaluator `{name}` already: `{other}`. Two of one id stop every evaluation.\n"
+            "  Choose another id, or write one that takes its place with --override."
+        )
+    if other is None and overrides:
+        raise UsageError(f"There is no evaluator `{name}` to override.\n  Leave --override out.")
     try:
         skeleton.case.parent.mkdir(parents=True, exist_ok=True)
-        skeleton.evaluator.write_text(_evaluator(name, grain), encoding="utf-8")
+        skeleton.evaluator.write_text(_evaluator(name, grain, overrides=overrides), encoding="utf-8")
         skeleton.case.write_text(_case(grain), encoding="utf-8")
     except OSError as error:
         raise UsageError(f"`{folder}` cannot be written: {error.strerror}.\n  Name another --folder.") from error
     return skeleton
 
 
-def _evaluator(name: str, grain: str) -> str:
+def _file_of(name: str) -> Path | None:
+    """The file of the evaluator `name` that comes with spanscore, or of one that the user has in `./evals`."""
+    files = [*(queries_root() / "evaluators").glob("*/*.sql"), *(path for path, _ in own_files([Path(OWN_FOLDER)]))]
+    return next((path for path in files if path.stem == name), None)
+
+
+def _evaluator(name: str, grain: str, *, overrides: bool) -> str:
     title = name.replace("_", " ").capitalize()
     if grain == "run":
         select = _OF_RUN
@@ -123,7 +146,8 @@ def _evaluator(name: str, grain: str) -> str:
         select = _OF_HANDOFF
     else:
         select = _OF_CALL.format(key=SUBJECT_COLUMNS[grain], table=_TABLES[grain])
-    return _EVALUATOR.format(id=name, title=title, grain=grain, unit="boolean", select=select)
+    header = f'-- overrides = "{name}"\n' if overrides else ""
+    return _EVALUATOR.format(id=name, overrides=header, title=title, grain=grain, unit="boolean", select=select)
 
 
 def _case(grain: str) -> str:

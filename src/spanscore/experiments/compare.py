@@ -38,6 +38,7 @@ from spanscore.statistics import (
     paired,
     paired_difference,
 )
+from spanscore.wording import agreeing, counted
 
 # Two values that differ by less than this share of them are equal: files keep nine digits [ratio].
 _EQUAL = 1e-8
@@ -81,7 +82,7 @@ def compare(
     }
     if unpaired:
         findings.append(
-            f"{len(unpaired)} case{'' if len(unpaired) == 1 else 's'} not on all sides, in no figure: "
+            f"{counted(len(unpaired), 'case')} not on all sides, in no figure: "
             f"{', '.join(list(unpaired)[:10])}{', …' if len(unpaired) > 10 else ''}."
         )
     findings += [f"{one.name}: {note}." for one in experiments for note in one.notes]
@@ -292,14 +293,19 @@ def _judged(changes: Sequence[Change]) -> list[Change]:
 def _worded(change: Change) -> Change:
     lost = ""
     if change.only_baseline or change.only_candidate:
-        lost = f" {change.only_baseline + change.only_candidate} cases have a value on one side alone."
+        n = change.only_baseline + change.only_candidate
+        lost = f" {counted(n, 'case')} {agreeing(n, 'has', 'have')} a value on one side alone."
     if change.n == 0:
         return replace(change, verdict=NO_PAIRS, text=f"No case has a value on both sides.{lost}")
     if change.changed == 0:
-        return replace(change, verdict=SAME, text=f"The same in all {change.n} cases.{lost}")
+        return replace(
+            change,
+            verdict=SAME,
+            text=f"The same in {'the only case' if change.n == 1 else f'all {change.n} cases'}.{lost}",
+        )
     assert change.difference is not None
     assert change.p_value is not None
-    where = f"{change.changed} of {change.n} cases differ"
+    where = f"{change.changed} of {counted(change.n, 'case')} differ"
     if change.p_adjusted is None:
         text = f"Inside the noise: {where}, too few to tell; {LEAST_CHANGED} could."
     elif change.p_adjusted > SIGNIFICANCE:
@@ -330,9 +336,12 @@ def _summary(changes: Sequence[Change], others: Sequence[Experiment]) -> Iterato
                 yield f"{name} {'differs' if verdict == DIFFERS else f'is {verdict}'} in {', '.join(found)}."
         noise, same = (sum(one.verdict == verdict for one in those) for verdict in (NOISE, SAME))
         if any(one.verdict in (WORSE, BETTER, DIFFERS) for one in those):
-            yield f"{name}: {noise} more metrics are inside the noise, {same} the same in every case."
+            yield f"{name}: {counted(noise, 'more metric')} inside the noise, {same} the same in every case."
         else:
-            yield f"{name}: nothing is outside the noise ({noise} metrics inside it, {same} the same in every case)."
+            yield (
+                f"{name}: nothing is outside the noise ({counted(noise, 'metric')} inside it, {same} the same "
+                "in every case)."
+            )
         one_sided = [one for one in those if one.is_key and one.only_baseline + one.only_candidate > 0]
         if one_sided:
             counts = ", ".join(f"{one.metric} ({one.only_baseline + one.only_candidate})" for one in one_sided)

@@ -11,6 +11,7 @@ from spanscore.errors import NotComparable, UsageError
 from spanscore.experiments.model import FROM_RUNS, Attempt, Experiment, Metric, definition_of, scores_from_runs
 from spanscore.store.evaluation import Scope, evaluation_session
 from spanscore.store.queries import read_query
+from spanscore.wording import agreeing, counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -188,9 +189,11 @@ def _notes(attempts: Sequence[Attempt], *, scored_runs: set[str], stale: int) ->
     notes = []
     missing = len(attempts) - len(scored_runs)
     if missing:
-        notes.append(f"{missing} of {len(attempts)} runs have no scores: run `spanscore evaluate`")
+        have = agreeing(missing, "has", "have")
+        notes.append(f"{missing} of {counted(len(attempts), 'run')} {have} no scores: run `spanscore evaluate`")
     if stale:
-        notes.append(f"{stale} runs have got spans since they were scored: run `spanscore evaluate`")
+        have = agreeing(stale, "has got spans since it was", "have got spans since they were")
+        notes.append(f"{counted(stale, 'run')} {have} scored: run `spanscore evaluate`")
     return notes
 
 

@@ -25,6 +25,7 @@ from spanscore.statistics import (
 from spanscore.statistics.means import percentile_interval
 from spanscore.statistics.recommendation import weighted_score
 from spanscore.statistics.resampling import members, random_subsets, resampled
+from spanscore.wording import agreeing, counted
 
 SCHEMA_VERSION = "1.0"
 COMPLETED = "task_completed"
@@ -316,16 +317,22 @@ def _words(
     for one in experiments:
         unpriced = sum(attempt.unpriced_llm_calls or 0 for attempt in one.attempts)
         if unpriced:
-            yield f"{one.name}: {unpriced} LLM calls have no price, so its cost is a lower bound."
+            yield (
+                f"{one.name}: {counted(unpriced, 'LLM call')} {agreeing(unpriced, 'has', 'have')} no price, "
+                "so its cost is a lower bound."
+            )
     yield from (f"{name} is not ranked: {reason}." for name, reason in not_ranked.items())
     winner, *rest = candidates
     near = [one.name for one in rest if not one.is_outside_noise]
     if outside:
-        yield f"{winner.name} wins, outside the noise: it is better than every other beyond chance ({cases} cases)."
+        yield (
+            f"{winner.name} wins, outside the noise: it is better than every other beyond chance "
+            f"({counted(cases, 'case')})."
+        )
     elif near:
         yield (
             f"{winner.name} has the highest score, but the difference from {', '.join(near)} is inside the noise of "
-            f"{cases} cases: any of them may be the best."
+            f"{counted(cases, 'case')}: any of them may be the best."
         )
     beaten = [one.name for one in candidates if not one.is_on_pareto_front]
     if beaten:

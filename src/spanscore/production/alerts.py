@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from spanscore.production.rules import FACTS, Change, Rule
 from spanscore.statistics import Estimate, Interval, percentile, share, t_mean, unpaired_interval
 from spanscore.store.queries import read_query
+from spanscore.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 _LEVELS = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 UNNAMED = "(none)"
+ALL = "all"
+"""The series of a rule that judges all runs together."""
 
 
 class Verdict(StrEnum):
@@ -34,7 +37,7 @@ class Judgement:
     """A rule applied to one series.
 
     Attributes:
-        series: service or agent; empty = all together.
+        series: service or agent; `ALL` = all together.
         value, interval: in the window, in the unit of the metric.
         n: values [count].
         n_total: runs, or what else could have had a value [count].
@@ -71,7 +74,7 @@ def _judge_rule(session: ReadSession, rule: Rule, *, source: str | None, now: dt
     window = dt.timedelta(seconds=rule.window_s)
     latest = _values(session, rule, source=source, since=now - window, until=now)
     before = _values(session, rule, source=source, since=now - 2 * window, until=now - window) if rule.compares else {}
-    for series in sorted(latest) if rule.by is not None else [""]:
+    for series in sorted(latest) if rule.by is not None else [ALL]:
         yield judge_series(rule, series, latest.get(series, []), before.get(series, []) if rule.compares else None)
 
 
@@ -140,7 +143,7 @@ def estimate(rule: Rule, values: Sequence[tuple[str, float | None]]) -> Estimate
 
 def _verdict(rule: Rule, now: Estimate, then: Estimate | None, change: Interval | None) -> tuple[Verdict, str]:
     if now.n < rule.min_n:
-        return Verdict.UNDECIDABLE, f"{now.n} values in the window, and the rule needs {rule.min_n}"
+        return Verdict.UNDECIDABLE, f"{counted(now.n, 'value')} in the window, and the rule needs {rule.min_n}"
     if now.interval is None:
         bounds = rule.below is not None or rule.above is not None
         if bounds:
@@ -153,7 +156,7 @@ def _verdict(rule: Rule, now: Estimate, then: Estimate | None, change: Interval 
     if then is None:
         return Verdict.OK, "the interval reaches what is allowed"
     if then.n < rule.min_n:
-        return Verdict.UNDECIDABLE, f"{then.n} values in the window before, and the rule needs {rule.min_n}"
+        return Verdict.UNDECIDABLE, f"{counted(then.n, 'value')} in the window before, and the rule needs {rule.min_n}"
     if change is None:
         side = now if now.interval is None else then
         return Verdict.UNDECIDABLE, f"no interval of the change: {side.note}"

@@ -113,7 +113,7 @@ def described(judgement: Judgement) -> dict[str, Any]:
         "unit": rule.unit,
         "figure": rule.figure,
         "by": rule.by,
-        "series": judgement.series or None,
+        "series": judgement.series,
         "window_s": rule.window_s,
         "value": judgement.value,
         "interval": _pair(judgement.interval),

@@ -17,6 +17,7 @@ from spanscore.store import read_session
 from spanscore.store.outbox import AlertState, alert_states, keep_alerts
 from spanscore.store.scoring import WAIT_S
 from spanscore.store.undelivered import Undelivered, undelivered_messages, undelivered_scores
+from spanscore.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -84,24 +85,20 @@ class Report:
         """
         scored, found = self.scored, []
         if self.firing:
-            found.append((1, f"{_counted(len(self.firing), 'alert')} firing"))
+            found.append((1, f"{counted(len(self.firing), 'alert')} firing"))
         if scored.errors:
             named = ", ".join(sorted(scored.errors))
-            found.append((3, f"{_counted(len(scored.errors), 'evaluator')} failed: {named}"))
+            found.append((3, f"{counted(len(scored.errors), 'evaluator')} failed: {named}"))
         if self.failures:
-            found.append((3, f"{_counted(len(self.failures), 'delivery', 'deliveries')} failed"))
+            found.append((3, f"{counted(len(self.failures), 'delivery', 'deliveries')} failed"))
         if self.rejected:
-            found.append((3, f"{_counted(self.rejected, 'score')} rejected by the receiver"))
+            found.append((3, f"{counted(self.rejected, 'score')} rejected by the receiver"))
         return found
 
     @property
     def exit_code(self) -> int:
         """1 an alert fires, whatever else; 3 an evaluator failed, or something could not be delivered; else 0."""
         return next((code for code, _ in self.exit_reasons), 0)
-
-
-def _counted(n: int, one: str, many: str | None = None) -> str:
-    return f"{n} {one if n == 1 else many or f'{one}s'}"
 
 
 def run_pass(

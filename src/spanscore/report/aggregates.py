@@ -96,7 +96,8 @@ def latency_line(reader: Reader) -> Text:
     (row,) = read_rows(reader, "reports/latency.sql")
     note = "" if row["n"] >= _ENOUGH_FOR_P95 else "; with fewer than 20 runs p95 is the slowest one"
     return Text(
-        f"Time of {row['n']} runs: median {figures.duration(row['median_s'])}, p95 {figures.duration(row['p95_s'])}, "
+        f"Time of {figures.counted(row['n'], 'run')}: median {figures.duration(row['median_s'])}, p95 "
+        f"{figures.duration(row['p95_s'])}, "
         f"slowest {figures.duration(row['max_s'])} (median interpolated, p95 nearest rank{note})",
         style="dim",
     )

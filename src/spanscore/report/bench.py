@@ -43,12 +43,12 @@ def print_ran(ran: Ran) -> None:
     parts = [f"{figures.count(tally.endings.get(ending, 0))} {_WORDS[ending]}" for ending in _WORDS]
     resumed = f" ({figures.count(tally.resumed)} of them made before)" if tally.resumed else ""
     line = Text("Experiment ").append_text(plain(ran.arm.experiment_id, "bold cyan"))
-    line.append_text(plain(f": {figures.count(tally.planned)} trials{resumed}: {', '.join(parts)}."))
+    line.append_text(plain(f": {figures.counted(tally.planned, 'trial')}{resumed}: {', '.join(parts)}."))
     out.print(line, soft_wrap=True)
     if tally.retried:
-        out.print(plain(f"{figures.count(tally.retried)} attempts failed for the infrastructure and were made again."))
+        out.print(plain(f"{figures.counted(tally.retried, 'attempt')} failed for the infrastructure, and made again."))
     if ran.over_budget:
-        out.print(plain(f"{figures.count(ran.over_budget)} trials took more than {ran.arm.budget.label}."))
+        out.print(plain(f"{figures.counted(ran.over_budget, 'trial')} took more than {ran.arm.budget.label}."))
     for kind, message in tally.messages.items():
         said = f": {shorten(message, _LONGEST_MESSAGE)}" if message else ""
         out.print(plain(f"  {kind}{said}"), soft_wrap=True)
@@ -61,7 +61,8 @@ def advice_of(ran: Ran) -> list[str]:
     found = []
     if ran.tally.not_made:
         found.append(
-            f"{ran.tally.not_made} trials could not be made: the agent could not be reached. They count as nothing.\n"
+            f"{figures.counted(ran.tally.not_made, 'trial')} could not be made: the agent could not be reached. "
+            "That counts as nothing.\n"
             f"  See to it, and run the same command with --experiment '{ran.arm.experiment_id}'."
         )
     if ran.traces is None:
@@ -70,7 +71,8 @@ def advice_of(ran: Ran) -> list[str]:
         )
     if ran.without_spans:
         found.append(
-            f"{ran.without_spans} trials were answered, but no span of the agent has arrived: they cannot be scored.\n"
+            f"{figures.counted(ran.without_spans, 'trial')} got an answer, but no span of the agent has "
+            "arrived: nothing to score.\n"
             f"  Spans are received over OTLP/HTTP at {ran.endpoint}.\n"
             "  In Python, call spanscore_instrumentation.setup() and use its helpers, or switch on the tracing of\n"
             "  your framework (docs/instrumentation.md); `spanscore-instrumentation[otlp]` brings the exporter.\n"
@@ -80,7 +82,8 @@ def advice_of(ran: Ran) -> list[str]:
     mute = ran.without_run - ran.without_spans
     if mute:
         found.append(
-            f"{mute} trials were answered and left spans, but none of an agent, a model or a tool: nothing to score.\n"
+            f"{figures.counted(mute, 'trial')} got an answer and left spans, but none of an agent, a model or a "
+            "tool: nothing to score.\n"
             "  Trace these too: docs/instrumentation.md shows how."
         )
     return found

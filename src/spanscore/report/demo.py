@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 _QUERIES = {
     "Which tools fail": (
-        "select tool_name, count(*) as calls, count(*) filter (where status = 'error') as failed "
+        "select tool_name, count(*) as calls, count(*) filter (where status = 'error') as failed\n"
         "from tool_calls where not is_handoff group by all order by failed desc, calls desc"
     ),
     "Tokens and cost of each step of the run with the most handoffs": (
-        "select agent_name, finish_reason, input_tokens, output_tokens, cost_usd from llm_calls "
+        "select agent_name, finish_reason, input_tokens, output_tokens, cost_usd from llm_calls\n"
         "where run_id = (select run_id from runs order by handoffs desc limit 1) order by started_at"
     ),
     "The raw attributes behind it all": (
-        "select name, scope_name, map_keys(attributes) as keys from spans where scope_name = 'ai' limit 5"
+        "select name, scope_name, map_keys(attributes) as keys from spans\nwhere scope_name = 'ai' limit 5"
     ),
 }
 
@@ -42,14 +42,16 @@ def print_demo(session: ReadSession, sent: Sent) -> None:
     out = console()
     requests = f"{sent.grpc_requests} OTLP/gRPC and {sent.http_requests} OTLP/HTTP requests"
     out.print(
-        f"Sent {sent.captures} captures as {requests} to a collector; stored in {sent.seconds:.1f} s.", soft_wrap=True
+        f"Sent {figures.counted(sent.captures, 'capture')} as {requests} to a collector; stored in "
+        f"{sent.seconds:.1f} s.",
+        soft_wrap=True,
     )
     runs = list_runs(session, RunFilters(sort="oldest")).rows
-    _heading(out, f"{len(runs)} runs", "spanscore traces")
+    _heading(out, figures.counted(len(runs), "run"), "spanscore traces")
     out.print(runs_table(runs, width=out.width))
 
     shown = max(runs, key=lambda row: (row["handoffs"] or 0, row["agent_invocations"] or 0))
-    short = figures.short_id(shown["run_id"])
+    short = figures.short_ids(row["run_id"] for row in runs)[shown["run_id"]]
     _heading(out, "The run with the most handoffs", f"spanscore trace {short}")
     for part in render_run(read_trace(session, shown["run_id"])[0], BRIEF):
         out.print(part)
@@ -80,10 +82,11 @@ def print_queries(directory: Path) -> None:
     _heading(out, "Try", None)
     for question, query in _QUERIES.items():
         out.print(Text(f"# {question}", style="dim"))
-        out.print(Text(f'spanscore sql {place} "{query}"'), soft_wrap=True)
-    out.print(
-        Text(f"\nThe store stays in {plain(directory)}. Look at it with: spanscore doctor {place}"), soft_wrap=True
-    )
+        # Whole lines, to be copied: the quotation marks hold those of the query together.
+        indented = query.replace("\n", "\n  ")
+        out.print(Text(f'spanscore sql {place} "\n  {indented}"'), no_wrap=True, overflow="ignore")
+    out.print(Text(f"\nThe store stays in {plain(directory)}. Look at it with:"), soft_wrap=True)
+    out.print(Text(f"spanscore doctor {place}"), no_wrap=True, overflow="ignore")
 
 
 def _heading(out: Console, title: str, command: str | None) -> None:

@@ -32,8 +32,8 @@ def print_evaluation(evaluation: Evaluation, counts: ScoreCounts, form: str) -> 
     if rows:
         out.print(grid(rows, _COLUMNS, width=out.width))
     out.print(
-        f"{figures.count(n_runs)} run{'' if n_runs == 1 else 's'} evaluated; {figures.count(counts.written)} "
-        f"score{'' if counts.written == 1 else 's'} written, {figures.count(counts.unchanged)} as before.",
+        f"{figures.counted(n_runs, 'run')} evaluated; "
+        f"{figures.counted(counts.written, 'score')} written, {figures.count(counts.unchanged)} as before.",
         soft_wrap=True,
     )
     notes = error_console()
@@ -80,8 +80,8 @@ def _undecided(runs: Mapping[str, Sequence[str]]) -> str:
     run_id, cases = next(iter(runs.items()))
     n = len(runs)
     return (
-        f"{figures.count(n)} run{'' if n == 1 else 's'} may belong to several cases and "
-        f"{'was' if n == 1 else 'were'} given none, such as {run_id}: {', '.join(cases)}.\n"
+        f"{figures.counted(n, 'run')} may belong to several cases and "
+        f"{figures.agreeing(n, 'was', 'were')} given none, such as {run_id}: {', '.join(cases)}.\n"
         "  Set spanscore.case.id and spanscore.suite.name on the runs, or ask for one suite with --suite."
     )
 

@@ -9,6 +9,7 @@ from rich.text import Text
 from spanscore.report.documents import print_json
 from spanscore.report.tables import Column, grid
 from spanscore.report.terminal import console, error_console, plain
+from spanscore.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,7 +61,7 @@ def print_examined(examined: Sequence[Examined], form: str, *, with_cases: bool)
         line = Text("ok    " if is_good else "FAIL  ", style="green" if is_good else "bold red")
         line.append_text(plain(one.path))
         if with_cases and not one.problems:
-            line.append(f"  {one.cases} case{'' if one.cases == 1 else 's'}", style="dim" if one.cases else "yellow")
+            line.append(f"  {counted(one.cases, 'case')}", style="dim" if one.cases else "yellow")
         out.print(line, soft_wrap=True)
         _print_problems((*one.problems, *one.failures))
 

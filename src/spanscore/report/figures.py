@@ -1,7 +1,25 @@
 """Numbers and times as a person reads them. None is unknown and shown as a dash, never as 0."""
 
-UNKNOWN = "-"
+from collections.abc import Iterable
+from itertools import pairwise, takewhile
+
+from spanscore.wording import UNKNOWN, agreeing, counted
+
+__all__ = [
+    "UNKNOWN",
+    "agreeing",
+    "count",
+    "counted",
+    "duration",
+    "ratio",
+    "short_ids",
+    "size",
+    "usd",
+    "when",
+]
+
 _SHORT_ID = 8
+_TRACE_ID = 32
 
 
 def count(value: int | None) -> str:
@@ -61,6 +79,16 @@ def when(moment: str | None) -> str:
     return UNKNOWN if moment is None else moment[:19].replace("T", " ")
 
 
-def short_id(identifier: str | None) -> str:
-    """The first characters of an id: enough for `spanscore trace`, which takes any unambiguous beginning."""
-    return UNKNOWN if identifier is None else identifier[:_SHORT_ID]
+def short_ids(identifiers: Iterable[str]) -> dict[str, str]:
+    """For each id as many of its first characters as tell it from the others, and 8 at least.
+
+    That is enough for `spanscore trace`, which takes any unambiguous beginning. Ids that begin with a time share more.
+    All are cut alike, but for runs that share a trace: their ids differ behind its id.
+    """
+    known = sorted(set(identifiers))
+    needed = dict.fromkeys(known, _SHORT_ID)
+    for one, other in pairwise(known):
+        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))) + 1
+        needed[one], needed[other] = max(needed[one], shared), max(needed[other], shared)
+    most = max((length for length in needed.values() if length <= _TRACE_ID), default=_SHORT_ID)
+    return {one: one[: max(length, most)] for one, length in needed.items()}

@@ -28,8 +28,8 @@ def print_health(document: dict[str, Any], form: str) -> None:
     _line(
         out,
         "holds",
-        f"{figures.count(contents['spans'])} spans of {figures.count(contents['traces'])} traces, "
-        f"{figures.count(contents['log_records'])} log records, {figures.count(contents['runs'])} runs",
+        f"{figures.counted(contents['spans'], 'span')} of {figures.counted(contents['traces'], 'trace')}, "
+        f"{figures.counted(contents['log_records'], 'log record')}, {figures.counted(contents['runs'], 'run')}",
     )
     _line(out, "last received", figures.when(contents["last_received_at"]))
     _line(out, "collector", _collector(document["collector"]))
@@ -59,7 +59,7 @@ def print_health(document: dict[str, Any], form: str) -> None:
     for advice in document["advice"]:
         out.print(Text("! ", style="bold yellow").append_text(plain(advice)), soft_wrap=True)
     if not document["advice"]:
-        out.print(Text("The store is in order.", style="green"))
+        out.print(Text("The store is in order.", style="green").append(" (`--repair` reads every row.)", style="dim"))
 
 
 def print_repair(document: dict[str, Any], form: str) -> None:
@@ -74,7 +74,8 @@ def print_repair(document: dict[str, Any], form: str) -> None:
         return
     _line(out, "damage", document["damage"])
     _line(out, "old files", document["moved_to"] or "there were none")
-    _line(out, "from the spool", f"{figures.count(document['from_spool'])} spans and log records")
+    from_spool = figures.counted(document["from_spool"], "span or log record", "spans and log records")
+    _line(out, "from the spool", from_spool)
     if document["salvaged"]:
         out.print()
         columns = [named("table"), counted("rows"), counted("copied"), counted("unreadable")]
@@ -116,14 +117,15 @@ def _collector(status: dict[str, Any] | None) -> str:
 
 def _waiting(document: dict[str, Any]) -> str:
     spool = document["spool"]
-    spans = "many" if spool["waiting_spans"] is None else figures.count(spool["waiting_spans"])
+    n = spool["waiting_spans"]
+    spans = "many spans" if n is None else figures.counted(n, "span")
     return (
-        f"{spans} spans in the spool ({figures.size(spool['waiting_bytes'])}), "
-        f"{figures.count(document['contents']['pending_traces'])} traces to derive"
+        f"{spans} in the spool ({figures.size(spool['waiting_bytes'])}), "
+        f"{figures.counted(document['contents']['pending_traces'], 'trace')} to derive"
     )
 
 
-def _example(row: dict[str, Any]) -> str | None:
+def _example(row: dict[str, Any]) -> object:
     """The run to open, or the trace where the finding is about one without a run."""
     return row["example_run_id"] or row["example_trace_id"]
 

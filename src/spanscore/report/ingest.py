@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -21,18 +22,35 @@ def print_summary(summary: IngestSummary, form: str) -> None:
         print_json(summary.document())
         return
     out = console()
-    files = f"{figures.count(summary.files)} file{'' if summary.files == 1 else 's'}"
-    out.print(f"Read {files}: {_outcome('span', summary.counts.spans)}.", soft_wrap=True)
-    if summary.counts.log_records.received:
-        out.print(f"Also {_outcome('log record', summary.counts.log_records)}.", soft_wrap=True)
+    unreadable = summary.unreadable
+    # What could not be read may have held anything: it is no span to a person.
+    spans = summary.counts.spans.received - unreadable.total()
+    rejected = Counter(summary.counts.spans.rejected) - unreadable
+    files = figures.counted(summary.files, "file")
+    out.print(f"Read {files}: {_outcome('span', summary.counts.spans, spans, rejected)}.", soft_wrap=True)
+    logs = summary.counts.log_records
+    if logs.received:
+        out.print(f"Also {_outcome('log record', logs, logs.received, Counter(logs.rejected))}.", soft_wrap=True)
+    if unreadable:
+        records = figures.counted(unreadable.total(), "record")
+        out.print(f"{records} could not be read ({_reasons(unreadable)}).", soft_wrap=True)
     notes = error_console()
     if not summary.files:
         notes.print("! No file was found there: nothing was stored.", style="bold yellow", soft_wrap=True)
+    for noun, reasons in (("span", rejected), ("log record", Counter(logs.rejected))):
+        if reasons:
+            were = f"{figures.counted(reasons.total(), noun)} {figures.agreeing(reasons.total(), 'was', 'were')}"
+            notes.print(
+                f"! {were} rejected, and the rest kept: {_reasons(reasons)}", style="bold yellow", soft_wrap=True
+            )
+    for path in summary.fruitless:
+        place = Text("! ", style="bold yellow").append_text(plain(path))
+        notes.print(place.append(": neither a span nor a log record is in it"), soft_wrap=True)
     for problem in summary.problems:
         place = Text("! ", style="bold yellow").append_text(plain(f"{problem.path}:{problem.number}"))
         detail = plain(shorten(problem.detail, 200))
         notes.print(place.append(f" {problem.reason}: ").append_text(detail), soft_wrap=True)
-    more = summary.unreadable - len(summary.problems)
+    more = unreadable.total() - len(summary.problems)
     if more > 0:
         notes.print(f"! … and {figures.count(more)} more that could not be read", style="bold yellow", soft_wrap=True)
 
@@ -42,18 +60,19 @@ def print_rebuilt(traces: int, form: str) -> None:
     if form == "json":
         print_json({"traces": traces})
     else:
-        console().print(f"Derived the trajectories of {figures.count(traces)} traces.", soft_wrap=True)
+        console().print(f"Derived the trajectories of {figures.counted(traces, 'trace')}.", soft_wrap=True)
 
 
-def _outcome(noun: str, counts: SignalCounts) -> str:
+def _outcome(noun: str, counts: SignalCounts, received: int, rejected: Counter[str]) -> str:
     parts = [f"{figures.count(counts.stored)} stored"]
     if counts.duplicate:
         parts.append(f"{figures.count(counts.duplicate)} already there")
     if counts.conflict:
         parts.append(f"{figures.count(counts.conflict)} with an id that another content has")
-    rejected = sum(counts.rejected.values())
     if rejected:
-        reasons = ", ".join(f"{figures.count(n)} {reason}" for reason, n in sorted(counts.rejected.items()))
-        parts.append(f"{figures.count(rejected)} rejected ({reasons})")
-    plural = "" if counts.received == 1 else "s"
-    return f"{figures.count(counts.received)} {noun}{plural} received, " + ", ".join(parts)
+        parts.append(f"{figures.count(rejected.total())} rejected ({_reasons(rejected)})")
+    return f"{figures.counted(received, noun)} received, " + ", ".join(parts)
+
+
+def _reasons(counts: Counter[str]) -> str:
+    return ", ".join(f"{figures.count(n)} {reason}" for reason, n in sorted(counts.items()))

@@ -23,12 +23,13 @@ def invented_claims(session: ReadSession) -> Iterator[Text]:
         places = zip(row["starts"], row["ends"], row["claims"], strict=True)
         _, _, marked = answers.setdefault(row["run_id"], (row["agent"] or "", row["final_answer"], []))
         marked += places
+    ids = figures.short_ids(answers)
     for run_id, (agent, answer, marked) in answers.items():
-        yield _marked(run_id, agent, answer, sorted(marked))
+        yield _marked(ids[run_id], agent, answer, sorted(marked))
 
 
-def _marked(run_id: str, agent: str, answer: str, marked: list[tuple[int, int, str]]) -> Text:
-    shown = Text(f"{figures.short_id(run_id)} {safe_text(agent)}: ", style="dim")
+def _marked(short_id: str, agent: str, answer: str, marked: list[tuple[int, int, str]]) -> Text:
+    shown = Text(f"{short_id} {safe_text(agent)}: ", style="dim")
     done = 0
     for start, end, _ in marked:
         shown.append(safe_text(answer[done:start]), style="not dim")

@@ -114,7 +114,7 @@ def print_checked_store(rows: Sequence[Row], form: str) -> None:
             [
                 Column("provider", lambda row: row["provider"] or "-", limit=24),
                 Column("model", lambda row: row["response_model"] or row["request_model"] or "-", limit=40),
-                counted("llm_calls", "llm calls"),
+                counted("llm_calls", "calls"),
                 counted("tokens"),
                 Column("cost", lambda row: figures.usd(row["cost_usd"]), right=True),
                 Column("priced as", _priced_as, limit=48),

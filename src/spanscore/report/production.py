@@ -49,7 +49,7 @@ def print_report(report: Report, form: str, *, store: Path, as_line: bool) -> No
         for one in report.judgements:
             # Below the table, where a narrow terminal cuts nothing off.
             if one.verdict is not Verdict.OK:
-                name = one.rule.name if not one.series else f"{one.rule.name} of {one.series}"
+                name = one.rule.name if one.rule.by is None else f"{one.rule.name} of {one.series}"
                 out.print(plain(f"{name}: {one.reason}.", _STYLES[one.verdict]), soft_wrap=True)
     notes = error_console()
     for evaluator, error in sorted(report.scored.errors.items()):
@@ -59,7 +59,10 @@ def print_report(report: Report, form: str, *, store: Path, as_line: bool) -> No
     for note in _kept(report, store):
         notes.print(plain(f"! {note}", "yellow"), soft_wrap=True)
     if report.rejected:
-        notes.print(plain(f"! The receiver rejected {report.rejected} scores for good.", "red"), soft_wrap=True)
+        notes.print(
+            plain(f"! The receiver rejected {figures.counted(report.rejected, 'score')} for good.", "red"),
+            soft_wrap=True,
+        )
     (code, *others), reasons = _by_code(report)
     if others and not as_line:
         # The code can name one of them alone.
@@ -153,7 +156,7 @@ def _summary(report: Report) -> str:
     scored, runs = report.scored, _counts(report.scored, "run")
     parts = [
         (
-            f"{figures.count(runs['considered'])} run{'' if runs['considered'] == 1 else 's'} considered:"
+            f"{figures.counted(runs['considered'], 'run')} considered:"
             f" {figures.count(runs['scored'])} scored, {figures.count(runs['rescored'])} scored again,"
             f" {figures.count(runs['unchanged'])} unchanged, {figures.count(runs['waiting'])} waiting for their end,"
             f" {figures.count(runs['sampled_out'])} sampled out"
@@ -161,7 +164,9 @@ def _summary(report: Report) -> str:
     ]
     sessions = scored.scored["session"] + scored.rescored["session"]
     if scored.plan.sessions.considered:
-        parts.append(f"{figures.count(sessions)} of {figures.count(scored.plan.sessions.considered)} sessions scored")
+        parts.append(
+            f"{figures.count(sessions)} of {figures.counted(scored.plan.sessions.considered, 'session')} scored"
+        )
     for n, text in (
         (scored.left, "changed meanwhile: the next pass takes them"),
         (scored.skipped, "left because the process was asked to stop"),
@@ -169,12 +174,12 @@ def _summary(report: Report) -> str:
     ):
         if n:
             parts.append(f"{figures.count(n)} {text}")
-    parts.append(f"{figures.count(scored.written)} scores written, {figures.count(scored.unchanged)} as before")
+    parts.append(f"{figures.counted(scored.written, 'score')} written, {figures.count(scored.unchanged)} as before")
     if report.emitted or report.emit_waiting:
-        waiting = f", {figures.count(report.emit_waiting)} runs to go" if report.emit_waiting else ""
-        parts.append(f"{figures.count(report.emitted)} scores sent{waiting}")
+        waiting = f", {figures.counted(report.emit_waiting, 'run')} to go" if report.emit_waiting else ""
+        parts.append(f"{figures.counted(report.emitted, 'score')} sent{waiting}")
     if report.sent:
-        parts.append(f"{figures.count(report.sent)} message{'' if report.sent == 1 else 's'} sent")
+        parts.append(f"{figures.counted(report.sent, 'message')} sent")
     return f"{'; '.join(parts)} ({figures.duration(report.duration_s)})."
 
 
@@ -194,7 +199,7 @@ def _interval(judgement: Judgement) -> object:
 
 _COLUMNS = (
     Column("alert", lambda row: row["one"].rule.name, style="cyan", flexible=True),
-    Column("series", lambda row: row["one"].series or "all"),
+    Column("series", lambda row: row["one"].series),
     Column("state", lambda row: plain(str(row["one"].verdict), _STYLES[row["one"].verdict])),
     Column("metric", lambda row: row["one"].rule.metric),
     Column("value", lambda row: _value(row["one"]), right=True),

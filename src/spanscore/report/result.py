@@ -15,6 +15,7 @@ from spanscore.report.documents import as_text, write_csv
 from spanscore.report.json_rows import json_array
 from spanscore.report.tables import Column, grid
 from spanscore.report.terminal import console, error_console, plain, safe_json, shorten
+from spanscore.wording import counted
 
 if TYPE_CHECKING:
     from spanscore.store.result import ArrowResult, QueryResult
@@ -115,8 +116,8 @@ def _write_table(stream: IO[str], result: QueryResult, fetched: Iterator[tuple[A
         for index, column in enumerate(result.columns)
     ]
     out = console(stream)
-    out.print(grid(rows, columns))
-    out.print(plain(f"{len(rows):,} row{'' if len(rows) == 1 else 's'}", "dim"))
+    out.print(grid(rows, columns, width=out.width, folds=out.folds))
+    out.print(plain(counted(len(rows), "row"), "dim"))
 
 
 def _cell_of(index: int) -> Any:

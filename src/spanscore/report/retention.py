@@ -50,19 +50,22 @@ def print_purged(purged: Purged, form: str, *, store: Path) -> None:
     else:
         _say(
             f"{verb} {_amount(counts.traces, counts.spans, counts.log_records)}{archived}, with "
-            f"{figures.count(counts.runs)} runs and {figures.count(counts.scores)} scores."
+            f"{figures.counted(counts.runs, 'run')} and {figures.counted(counts.scores, 'score')}."
         )
     if counts.shared_traces:
-        _say(f"{figures.count(counts.shared_traces)} traces that share a run with them stay, and lose their scores.")
+        n = counts.shared_traces
+        share, stay = figures.agreeing(n, "shares", "share"), figures.agreeing(n, "stays", "stay")
+        _say(f"{figures.counted(n, 'trace')} that {share} a run with them {stay}, without scores.")
     if purged.waiting_bytes:
         _say(f"{figures.size(purged.waiting_bytes)} wait in the spool and are not counted; a purge loads them first.")
     if purged.journals:
-        _say(f"Journals of {figures.count(purged.journals)} experiments keep the attempts, without answers.")
+        _say(f"Journals of {figures.counted(purged.journals, 'experiment')} keep the attempts, without answers.")
     if purged.spool is not None:
         spool = purged.spool
         _say(
-            f"Spool: {spool.segments_rewritten} segments rewritten, {spool.segments_deleted} deleted; "
-            f"{spool.quarantine_deleted} copies of unreadable requests deleted, {spool.quarantine_left} left"
+            f"Spool: {figures.counted(spool.segments_rewritten, 'segment')} rewritten, {spool.segments_deleted} "
+            f"deleted; {figures.counted(spool.quarantine_deleted, 'copy', 'copies')} of unreadable requests deleted, "
+            f"{spool.quarantine_left} left"
             f"{' (delete them with --quarantine)' if spool.quarantine_left else ''}."
         )
     if purged.compaction is not None:
@@ -89,8 +92,8 @@ def print_exported(target: Path | None, tables: list[ExportedTable], form: str) 
         return
     rows = {one.table: one.rows for one in tables}
     _say(
-        f"Copied {figures.count(rows.get('runs'))} runs, {figures.count(rows.get('spans'))} spans and "
-        f"{figures.count(rows.get('scores'))} scores in {len(tables)} tables to {target}."
+        f"Copied {figures.counted(rows.get('runs'), 'run')}, {figures.counted(rows.get('spans'), 'span')} and "
+        f"{figures.counted(rows.get('scores'), 'score')} in {figures.counted(len(tables), 'table')} to {target}."
     )
 
 
@@ -99,7 +102,10 @@ def _compacted(compaction: Compaction) -> str:
 
 
 def _amount(traces: int, spans: int, log_records: int) -> str:
-    return f"{figures.count(traces)} traces ({figures.count(spans)} spans, {figures.count(log_records)} log records)"
+    return (
+        f"{figures.counted(traces, 'trace')} ({figures.counted(spans, 'span')}, "
+        f"{figures.counted(log_records, 'log record')})"
+    )
 
 
 def _say(sentence: str) -> None:

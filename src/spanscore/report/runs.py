@@ -24,7 +24,7 @@ _SPAN_OF_TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|d|w)")
 _SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 # Widths from which the table has room for its less telling columns, and beyond which it does not grow [columns].
 _ROOM_FOR_TIME = 75
-_ROOM_FOR_TOKENS = 95
+_ROOM_FOR_TOKENS = 110
 _WIDE_ENOUGH = 130
 _WIDEST = 180
 _QUESTION_LIMIT = 400
@@ -94,8 +94,9 @@ def status_text(status: str | None) -> Text:
 def runs_table(rows: list[Row], *, width: int) -> Table:
     """The runs as a table that fits `width` [columns]."""
     is_narrow = width < _WIDE_ENOUGH
+    ids = figures.short_ids(row["run_id"] for row in rows)
     columns = [
-        Column("run", lambda row: figures.short_id(row["run_id"]), style="cyan", whole=True),
+        Column("run", lambda row: ids[row["run_id"]], style="cyan", whole=True),
         Column(
             "started (UTC)",
             lambda row: figures.when(row["started_at"])[5 if is_narrow else 0 : 16 if is_narrow else 19],

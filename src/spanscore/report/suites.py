@@ -83,7 +83,7 @@ def _write(text: str, output: Path | None) -> None:
 def _summary(suite: Suite) -> str:
     version = "" if suite.version is None else f" {suite.version}"
     n = len(suite.cases)
-    return f"suite {suite.name}{version}, {figures.count(n)} case{'' if n == 1 else 's'}"
+    return f"suite {suite.name}{version}, {figures.counted(n, 'case')}"
 
 
 def _described(one: Examined) -> dict[str, Any]:

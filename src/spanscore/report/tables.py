@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -39,9 +39,17 @@ class Column:
 
 
 def grid(
-    rows: Sequence[dict[Any, Any]], columns: Sequence[Column], *, title: str | None = None, width: int | None = None
+    rows: Sequence[dict[Any, Any]],
+    columns: Sequence[Column],
+    *,
+    title: str | None = None,
+    width: int | None = None,
+    folds: bool | None = None,
 ) -> Table:
     """`rows` under `columns`, without lines that cost room.
+
+    On a terminal words are cut where the room ends. Elsewhere they are folded, and a table of ids and figures that need
+    more room takes it: nobody can make a pipe wider to read what was cut.
 
     Args:
         rows: one per line.
@@ -49,11 +57,15 @@ def grid(
         title: stands above it.
         width: what the table may take [columns]; the flexible column gets what the others leave of it. None = as much
             as standard output has.
+        folds: whether words are folded; None = where standard output is no terminal.
     """
     from rich.box import SIMPLE_HEAD
-    from rich.table import Table
 
-    room = console().width if width is None else width
+    from spanscore.report.wide import WideTable
+
+    out = console()
+    room = out.width if width is None else width
+    folds = out.folds if folds is None else folds
     columns = [column for column in columns if room >= column.from_width]
     cells = [[_cell(column, row) for column in columns] for row in rows]
     headings = [plain(column.heading, "bold") for column in columns]
@@ -61,8 +73,16 @@ def grid(
         max(text.cell_len for text in (headings[index], *(line[index] for line in cells)))
         for index in range(len(columns))
     ]
-    limits = _fitting(widths, columns, room)
-    table = Table(
+    # Ids and names stay whole, to be found in the output; sentences may be folded anywhere.
+    least = [0] * len(columns)
+    if folds:
+        least = [
+            _LEAST_FLEXIBLE if column.flexible else _longest_word([headings[index], *(line[index] for line in cells)])
+            for index, column in enumerate(columns)
+        ]
+    limits = _fitting(widths, columns, room, least)
+    table = WideTable(
+        needed=sum(limits) + _GAP * (len(limits) - 1) if folds else 0,
         title=None if title is None else plain(title, "bold"),
         title_justify="left",
         box=SIMPLE_HEAD,
@@ -74,8 +94,8 @@ def grid(
         table.add_column(
             heading,
             justify="right" if column.right else "left",
-            no_wrap=True,
-            overflow="ellipsis",
+            no_wrap=not folds,
+            overflow="fold" if folds else "ellipsis",
             max_width=limit,
         )
     for line in cells:
@@ -83,8 +103,8 @@ def grid(
     return table
 
 
-def _fitting(widths: Sequence[int], columns: Sequence[Column], room: int) -> list[int]:
-    """The widths at which the columns fit into `room`, if words can make that much way.
+def _fitting(widths: Sequence[int], columns: Sequence[Column], room: int, least: Sequence[int]) -> list[int]:
+    """The widths at which the columns fit into `room`, if words can make that much way; never below the `least`.
 
     A figure that is cut is another figure, and a duration without its unit too: only words are, the flexible ones first
     and then the longest.
@@ -97,11 +117,17 @@ def _fitting(widths: Sequence[int], columns: Sequence[Column], room: int) -> lis
             limits[index] -= way
             excess -= way
     words = [index for index, column in enumerate(columns) if not column.right and not column.whole]
-    while excess > 0 and any(limits[index] > _LEAST_WORDS for index in words):
-        longest = max(words, key=lambda index: limits[index])
-        limits[longest] -= 1
+    while excess > 0:
+        yielding = [index for index in words if limits[index] > max(_LEAST_WORDS, least[index])]
+        if not yielding:
+            break
+        limits[max(yielding, key=lambda index: limits[index])] -= 1
         excess -= 1
     return limits
+
+
+def _longest_word(texts: Iterable[Text]) -> int:
+    return max((len(word) for text in texts for word in text.plain.split()), default=0)
 
 
 def _cell(column: Column, row: dict[str, Any]) -> Text:

@@ -5,7 +5,7 @@ screen, writes to the clipboard or reverses what is read. Every such character i
 import os
 import re
 import sys
-from typing import IO
+from typing import IO, Any
 
 from rich.console import Console
 from rich.text import Text
@@ -20,8 +20,10 @@ _UNSAFE = re.compile(
 _UNSAFE_BUT_LINES = re.compile(_UNSAFE.pattern.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
-# A pipe has no width; this one leaves long lines whole, and COLUMNS overrides it.
-WIDTH_WITHOUT_TERMINAL = 400
+# A pipe has no width; COLUMNS overrides it [columns].
+WIDTH_WITHOUT_TERMINAL = 100
+# Notes and errors, which programs search and users copy commands from, are lines of any length there [columns].
+_WIDTH_OF_NOTES = 400
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -77,19 +79,46 @@ def plain(value: object, style: str = "", *, keep_lines: bool = False) -> Text:
     return Text(safe_text(str(value), keep_lines=keep_lines), style=style)
 
 
-class _Console(Console):
+class TextConsole(Console):
+    """A console that, where it `folds`, breaks long lines between words, as no terminal does it there.
+
+    Nothing is cut then: where a word is longer than a line, such as a path, the lines are as long as that word.
+    """
+
+    def __init__(self, *, folds: bool, **options: Any) -> None:
+        super().__init__(**options)
+        self.folds = folds
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """As of rich."""
+        if self.folds:
+            if options.pop("soft_wrap", False):
+                words = [word for one in objects for word in str(one).split()]
+                options.setdefault("width", max(self.width, *map(len, words), 0))
+            options.setdefault("crop", False)
+        super().print(*objects, **options)
+
     def on_broken_pipe(self) -> None:
         """Let the command line decide what a closed pipe means, instead of leaving with a gate's exit code."""
         raise BrokenPipeError
 
 
-def console(stream: IO[str] | None = None) -> Console:
-    """A console on `stream` (standard output) that reads no markup and no emoji codes in what it prints."""
+def console(stream: IO[str] | None = None) -> TextConsole:
+    """A console on `stream` (standard output) that reads no markup and no emoji codes in what it prints.
+
+    Where it is no terminal, lines are folded at `COLUMNS`, 100 without it.
+    """
     target = sys.stdout if stream is None else stream
-    width = None if target.isatty() or os.environ.get("COLUMNS") else WIDTH_WITHOUT_TERMINAL
-    return _Console(file=target, width=width, markup=False, emoji=False, highlight=False, soft_wrap=False)
+    return _console(target, folds=not target.isatty(), otherwise=WIDTH_WITHOUT_TERMINAL)
 
 
-def error_console() -> Console:
-    """A console on standard error, for progress and notes."""
-    return console(sys.stderr)
+def error_console() -> TextConsole:
+    """A console on standard error, for progress and notes; lines are left whole."""
+    return _console(sys.stderr, folds=False, otherwise=_WIDTH_OF_NOTES)
+
+
+def _console(target: IO[str], *, folds: bool, otherwise: int) -> TextConsole:
+    width = None if target.isatty() or os.environ.get("COLUMNS") else otherwise
+    return TextConsole(
+        folds=folds, file=target, width=width, markup=False, emoji=False, highlight=False, soft_wrap=False
+    )

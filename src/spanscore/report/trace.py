@@ -116,8 +116,8 @@ def _unknown(reader: Reader, prefix: str) -> str:
     if len(findings) > _FINDINGS_SHOWN:
         told += f"\n  … and {len(findings) - _FINDINGS_SHOWN:,} more in the table `findings`"
     return (
-        f"Trace `{found['trace_id']}` has {figures.count(found['spans'])} spans (the first is `{name}`), "
-        f"and none of them belongs to an agent run.{told}\n"
+        f"Trace `{found['trace_id']}` has {figures.counted(found['spans'], 'span')} (the first is `{name}`), "
+        f"and no agent run in it.{told}\n"
         f"  Read them with: spanscore sql \"select * from spans where trace_id = '{found['trace_id']}'\""
     )
 
@@ -132,7 +132,9 @@ def _ambiguous(prefix: str, candidates: list[Row]) -> str:
     more = len(candidates) - _CANDIDATES_SHOWN
     if more > 0:
         lines.append(f"  … and {more:,} more")
-    return "\n".join([f"{len(candidates):,} runs begin with `{safe_text(prefix)}`. Write more of the id:", *lines])
+    return "\n".join(
+        [f"{figures.counted(len(candidates), 'run')} begin with `{safe_text(prefix)}`. Write more of the id:", *lines]
+    )
 
 
 def print_trace(traces: list[RunTrace], form: str, *, full: bool, messages: bool) -> None:

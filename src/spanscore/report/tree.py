@@ -208,7 +208,7 @@ def _failure(row: Row, detail: Detail | None = None) -> Text | None:
 def _agent_line(row: Row) -> Text:
     used = None
     if row["llm_calls"] or row["tool_calls"]:
-        used = f"{figures.count(row['llm_calls'])} LLM, {figures.count(row['tool_calls'])} tool calls"
+        used = f"{figures.count(row['llm_calls'])} LLM, {figures.counted(row['tool_calls'], 'tool call')}"
     return _joined(
         "agent",
         "magenta",
@@ -259,7 +259,7 @@ def _handoff_line(row: Row, _detail: Detail) -> Text:
 
 def _retrieval_line(row: Row, detail: Detail) -> Text:
     query = plain(None) if row["query"] is None else detail.show(row["query"])
-    found = None if row["n_documents"] is None else f"{figures.count(row['n_documents'])} documents"
+    found = None if row["n_documents"] is None else f"{figures.counted(row['n_documents'], 'document')}"
     return _joined("retrieval", "green", query, [found, figures.duration(row["duration_s"])])
 
 

@@ -26,12 +26,12 @@ def print_usage(document: dict[str, Any], form: str, *, limit: int) -> None:
         "store": document["store"],
         "database": _sentence(
             f"{figures.size(database['bytes'])}, {figures.size(database['free_bytes'])} of it free, ",
-            f"log {figures.size(database['wal_bytes'])}; {figures.count(database['spans'])} spans, ",
+            f"log {figures.size(database['wal_bytes'])}; {figures.counted(database['spans'], 'span')}, ",
             f"{_bytes(database['raw_bytes_per_span'])} each and {_bytes(database['bytes_per_span'])} with all tables",
         ),
         "archive": _sentence(
-            f"{figures.size(archive['bytes'])} in {figures.count(archive['files'])} files; ",
-            f"{figures.count(archive['spans'])} spans, {_bytes(archive['bytes_per_span'])} each",
+            f"{figures.size(archive['bytes'])} in {figures.counted(archive['files'], 'file')}; ",
+            f"{figures.counted(archive['spans'], 'span')}, {_bytes(archive['bytes_per_span'])} each",
         ),
         "spool": _sentence(
             f"{figures.size(spool['waiting_bytes'])} wait, ",

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from spanscore.errors import UsageError
 from spanscore.settings import NAME, read_settings
+from spanscore.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -138,7 +139,7 @@ def _header_problems(header: list[str]) -> list[str]:
 
 def _read_row(header: list[str], cells: list[str]) -> tuple[PriceOverride | None, list[str]]:
     if len(cells) != len(header):
-        return None, [f"{len(cells)} cells under {len(header)} columns."]
+        return None, [f"{counted(len(cells), 'cell')} under {counted(len(header), 'column')}."]
     row = dict(zip(header, cells, strict=True))
     faults: list[str] = []
     if row["model"] == "":

@@ -46,7 +46,7 @@ def page_of(comparison: Comparison) -> Page:
     )
     return Page(
         heading=f"{', '.join(name_of(name) for name in comparison.candidates)} compared with"
-        f" {name_of(comparison.baseline)}, paired by {comparison.cases} cases",
+        f" {name_of(comparison.baseline)}, paired by {figures.counted(comparison.cases, 'case')}",
         subtitle=f"{', '.join(versions)}; {figures.when(comparison.generated_at)} UTC",
         findings=comparison.findings,
         sheets=[_sides(comparison.sides), _metrics(comparison), *_categories(comparison)],
@@ -104,8 +104,9 @@ def _tail_notes(sides: Sequence[Side]) -> Iterator[str]:
             yield f"{name_of(one.name)}: no run has a price."
         elif missing or one.cost_usd.unpriced_llm_calls:
             yield (
-                f"{name_of(one.name)}: {missing} of {one.cost_usd.n_total} runs and {one.cost_usd.unpriced_llm_calls}"
-                " LLM calls without a price; its cost is a lower bound."
+                f"{name_of(one.name)}: {missing} of {figures.counted(one.cost_usd.n_total, 'run')} and "
+                f"{figures.counted(one.cost_usd.unpriced_llm_calls, 'LLM call')} without a price; its cost is a "
+                "lower bound."
             )
 
 

@@ -44,7 +44,8 @@ def page_of(report: GateReport) -> Page:
     one = report.candidate
     return Page(
         verdict=report.verdict,
-        heading=f"{name_of(one.name)}: {one.runs} runs of {one.cases} cases, {one.errors} ended in an error",
+        heading=f"{name_of(one.name)}: {figures.counted(one.runs, 'run')} of "
+        f"{figures.counted(one.cases, 'case')}, {one.errors} ended in an error",
         subtitle=_subtitle(report),
         findings=report.findings,
         sheets=[
@@ -171,7 +172,7 @@ def _annotations(report: GateReport) -> Iterator[str]:
     for finding in report.findings:
         yield _command("warning", "spanscore gate", finding)
     passed = sum(check.verdict == "pass" for check in report.checks)
-    said = f"{report.verdict}: {passed} of {len(report.checks)} checks passed"
+    said = f"{report.verdict}: {passed} of {figures.counted(len(report.checks), 'check')} passed"
     yield _command("notice", f"spanscore gate {report.candidate.name}", said)
 
 
@@ -190,10 +191,15 @@ def baseline_page(made: BaselineFile) -> Page:
     n = len(made.experiments)
     findings = []
     if n < 3:
-        findings.append(f"{n} experiments are too few: the gate is undecidable until there are 3.")
+        findings.append(
+            f"{figures.counted(n, 'experiment')} {figures.agreeing(n, 'is', 'are')} too few: the gate is "
+            "undecidable until there are 3."
+        )
     else:
         alarm = false_alarm_rate(n, BASELINE_DEVIATIONS)
-        findings.append(f"With {n} experiments a metric that has not changed fails in about {100 * alarm:.0f}%.")
+        findings.append(
+            f"With {figures.counted(n, 'experiment')} a metric that has not changed fails in about {100 * alarm:.0f}%."
+        )
     rows = []
     for name, metric in sorted(made.metrics.items(), key=lambda item: (item[0] not in made.gated, item[0])):
         spread = made.reference(name)
@@ -210,7 +216,7 @@ def baseline_page(made: BaselineFile) -> Page:
         )
     version = "" if made.suite_version is None else f" {made.suite_version}"
     return Page(
-        heading=f"Baseline of suite {made.suite_name or '(none)'}{version}: {n} experiments",
+        heading=f"Baseline of suite {made.suite_name or '(none)'}{version}: {figures.counted(n, 'experiment')}",
         subtitle=f"made {figures.when(made.created_at)} UTC at commit {commit_text(made.git_commit)}",
         findings=findings,
         sheets=[

@@ -30,7 +30,8 @@ def page_of(found: Recommendation) -> Page:
         heading=f"{found.profile}: {name_of(found.winner)} scores best of {len(found.candidates)}",
         subtitle=(
             f"weights: {weights}; completion is {found.completion_metric.replace('_', ' ')}, accuracy is "
-            f"{found.accuracy_metric}; latency counts as 1 - mean / 10 s, cost as 1 - mean / $0.05; {found.cases} cases"
+            f"{found.accuracy_metric}; latency counts as 1 - mean / 10 s, cost as 1 - mean / $0.05; "
+            f"{figures.counted(found.cases, 'case')}"
         ),
         findings=found.findings,
         sheets=[

@@ -55,7 +55,7 @@ def findings(
         *imperfect("agents"),
         *imperfect("reliability"),
         *imperfect("own"),
-        *_cost(cost),
+        *_cost(cost, runs),
     ]
 
 
@@ -89,13 +89,16 @@ def _about_the_report(
         yield Finding(
             kind="not_evaluated",
             topic="trace_quality",
-            text=f"{missing} of {len(runs)} runs lack a score of at least one evaluator: run `spanscore evaluate`.",
+            text=f"{missing} of {figures.counted(len(runs), 'run')} "
+            f"{figures.agreeing(missing, 'lacks', 'lack')} a score of some evaluator: run `spanscore evaluate`.",
         )
     if stale:
         yield Finding(
             kind="stale_scores",
             topic="trace_quality",
-            text=f"{stale} runs have got spans since they were scored: run `spanscore evaluate`.",
+            text=f"{figures.counted(stale, 'run')} "
+            f"{figures.agreeing(stale, 'has got spans since it was', 'have got spans since they were')} scored: "
+            "run `spanscore evaluate`.",
         )
     for evaluator in evaluators:
         if evaluator.error is not None:
@@ -111,15 +114,15 @@ def _about_the_traces(quality: TraceQuality) -> Iterator[Finding]:
         yield Finding(
             kind=row["kind"],
             topic="trace_quality",
-            text=f"{row['kind'].replace('_', ' ')}: {row['n']} in {row['traces']} "
-            f"trace{'' if row['traces'] == 1 else 's'}.{where}",
+            text=f"{row['kind'].replace('_', ' ')}: {row['n']} in {figures.counted(row['traces'], 'trace')}.{where}",
             runs=[] if example is None else [example],
         )
     if quality.pending_traces:
         yield Finding(
             kind="pending_traces",
             topic="trace_quality",
-            text=f"{quality.pending_traces} traces have rows that the trajectory does not know yet.",
+            text=f"{figures.counted(quality.pending_traces, 'trace')} "
+            f"{figures.agreeing(quality.pending_traces, 'has', 'have')} rows that the trajectory does not know yet.",
         )
     if quality.spool_waiting_bytes:
         yield Finding(
@@ -135,14 +138,14 @@ def _imperfect(evaluator: EvaluatorFacts, scores: Sequence[Score], metric: Metri
     bad = sorted(((fault, run_id) for fault, run_id in faulty if fault > 0), key=lambda item: (-item[0], item[1]))
     if not bad or metric.value is None:
         return None
-    things = {"run": "runs", "agent_invocation": "agent invocations"}.get(
-        evaluator.grain, f"{evaluator.grain.replace('_', ' ')}s"
-    )
+    thing = evaluator.grain.replace("_", " ")
     direction = "below 1" if evaluator.better == "higher" else "above 0"
     return Finding(
         kind=evaluator.id,
         topic=topic,
-        text=f"{evaluator.id} is {metric.value:.3g}: {len(bad)} of {metric.n_scored} scored {things} are {direction}.",
+        text=f"{evaluator.id} is {metric.value:.3g}: {len(bad)} of "
+        f"{figures.counted(metric.n_scored, f'scored {thing}')} "
+        f"{figures.agreeing(len(bad), 'is', 'are')} {direction}.",
         runs=list(dict.fromkeys(run_id for _, run_id in bad))[:_EXAMPLES],
     )
 
@@ -157,7 +160,8 @@ def _without_answer(by_category: Mapping[str, Group], evaluators: Sequence[Evalu
                 yield Finding(
                     kind="case_without_answer",
                     topic="outcome",
-                    text=f"{evaluator.id} is {metric.value:.3g} on {metric.n_scored} runs of the category `{name}`.",
+                    text=f"{evaluator.id} is {metric.value:.3g} on {figures.counted(metric.n_scored, 'run')} of "
+                    f"the category `{name}`.",
                 )
 
 
@@ -167,7 +171,7 @@ def _errors(runs: Sequence[RunFacts]) -> Iterator[Finding]:
         yield Finding(
             kind="run_errors",
             topic="outcome",
-            text=f"{len(failed)} of {len(runs)} runs ended in an error.",
+            text=f"{len(failed)} of {figures.counted(len(runs), 'run')} ended in an error.",
             runs=failed[:_EXAMPLES],
         )
 
@@ -178,22 +182,25 @@ def _tail(latency: Latency) -> Iterator[Finding]:
             kind="latency_tail",
             topic="latency",
             text=f"p95 is {latency.p95 / latency.median:.1f} times the median: {figures.duration(latency.p95)} against "
-            f"{figures.duration(latency.median)} over {latency.n} runs.",
+            f"{figures.duration(latency.median)} over {figures.counted(latency.n, 'run')}.",
         )
 
 
-def _cost(cost: Cost) -> Iterator[Finding]:
-    if cost.unpriced_llm_calls:
+def _cost(cost: Cost, runs: Sequence[RunFacts]) -> Iterator[Finding]:
+    n = cost.unpriced_llm_calls
+    if n:
+        failed = sum(run.unpriced_failed_calls or 0 for run in runs)
+        aside = f" ({failed} of them failed, which `unpriced_calls` leaves out)" if failed else ""
         yield Finding(
             kind="unpriced_calls",
             topic="cost",
-            text=f"{cost.unpriced_llm_calls} LLM calls have no known price, failed calls among them: costs are lower "
-            "bounds. See `spanscore prices check`.",
+            text=f"{figures.counted(n, 'LLM call')} {figures.agreeing(n, 'has', 'have')} no known price{aside}: "
+            "costs are lower bounds. See `spanscore prices check`.",
         )
     if cost.per_run and cost.per_success is not None and cost.per_success > _WASTE * cost.per_run:
         yield Finding(
             kind="cost_of_failures",
             topic="cost",
             text=f"A success costs {figures.usd(cost.per_success)}, a run {figures.usd(cost.per_run)}: "
-            f"{cost.n_total - cost.successes} of {cost.n_total} runs did not succeed.",
+            f"{cost.n_total - cost.successes} of {figures.counted(cost.n_total, 'run')} did not succeed.",
         )

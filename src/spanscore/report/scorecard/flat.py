@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from spanscore.report.scorecard.model import Bounds, Cost, Group, Latency, Metric, Rate, Report
+from spanscore.wording import counted
 
 COLUMNS = (
     "source",
@@ -97,7 +98,7 @@ def _figures(
             method=cost.interval_method if is_mean else None,
             n=(cost.n_priced, cost.n_total),
             unit="usd",
-            note=f"{cost.unpriced_llm_calls} LLM calls without a price" if cost.unpriced_llm_calls else None,
+            note=f"{counted(cost.unpriced_llm_calls, 'LLM call')} without a price" if cost.unpriced_llm_calls else None,
         )
 
 

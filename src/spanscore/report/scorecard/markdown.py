@@ -9,7 +9,14 @@ from typing import Any
 from spanscore.report import figures
 from spanscore.report.evaluation import score
 from spanscore.report.scorecard.model import Group, Report
-from spanscore.report.scorecard.table import group_metrics, heading, interval_text, latency_and_cost, reasons_text
+from spanscore.report.scorecard.table import (
+    group_metrics,
+    heading,
+    interval_text,
+    latency_and_cost,
+    reasons_text,
+    shown_ids,
+)
 from spanscore.report.terminal import safe_text, shorten
 
 _LIMIT = 300
@@ -26,11 +33,12 @@ def escape(value: object) -> str:
 
 def markdown(report: Report, group_by: Sequence[str]) -> str:
     """The document as Markdown."""
-    lines = [line for one in (report, *report.other_sources.values()) for line in _lines(one, group_by)]
+    ids = shown_ids(report)
+    lines = [line for one in (report, *report.other_sources.values()) for line in _lines(one, group_by, ids)]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _lines(report: Report, group_by: Sequence[str]) -> Iterator[str]:
+def _lines(report: Report, group_by: Sequence[str], ids: dict[str, str]) -> Iterator[str]:
     yield f"# {escape(heading(report))}"
     yield ""
     scope = ", ".join(f"{name} {value}" for name, value in report.scope.items() if value is not None)
@@ -41,7 +49,7 @@ def _lines(report: Report, group_by: Sequence[str]) -> Iterator[str]:
         yield "## Findings"
         yield ""
         for number, finding in enumerate(report.findings, 1):
-            runs = " ".join(figures.short_id(run_id) for run_id in finding.runs)
+            runs = " ".join(ids[run_id] for run_id in finding.runs)
             yield f"{number}. {escape(finding.text)}" + (f" ({escape(runs)})" if runs else "")
         yield ""
     if not report.runs:
@@ -78,7 +86,7 @@ def _lines(report: Report, group_by: Sequence[str]) -> Iterator[str]:
         yield ""
         for run in report.worst_runs:
             question = None if run.question is None else shorten(run.question, 100)
-            words = [figures.short_id(run.run_id), run.case_id, run.status, run.error_type, question]
+            words = [ids[run.run_id], run.case_id, run.status, run.error_type, question]
             yield f"- {' '.join(escape(word) for word in words if word is not None)}"
             for problem in run.problems:
                 explanation = escape(problem["explanation"] or "")

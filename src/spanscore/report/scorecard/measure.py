@@ -38,6 +38,7 @@ class RunFacts:
     cost_usd: float | None
     cost_reported_usd: float | None
     unpriced_llm_calls: int | None
+    unpriced_failed_calls: int | None
     llm_calls: int | None
     tool_calls: int | None
     step_cap: int | None

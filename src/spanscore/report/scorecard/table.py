@@ -22,24 +22,27 @@ _REASONS_SHOWN = 2
 _GROUP_METRICS = 4
 # The width from which a table of agents has room for their calls [columns].
 _ROOM_FOR_CALLS = 110
+# From here on the table of metrics names the method of each interval; below, all are named together [columns].
+_ROOM_FOR_METHODS = 110
 _TOPIC_STYLES = {"trace_quality": "yellow", "groundedness": "red", "outcome": "red"}
 
 
 def print_table(report: Report, group_by: list[str]) -> None:
     """Print the report on standard output: findings, then figures, then the groups asked for, then the worst runs."""
     out = console()
+    ids = shown_ids(report)
     for one in (report, *report.other_sources.values()):
-        _print(out, one, group_by)
+        _print(out, one, group_by, ids)
         out.print()
 
 
 def heading(report: Report) -> str:
     """How many runs of what source, and how many of them failed."""
-    words = [figures.count(report.runs), report.scope["source"], "run" if report.runs == 1 else "runs"]
+    words = [figures.count(report.runs), report.scope["source"], figures.agreeing(report.runs, "run", "runs")]
     return f"{' '.join(word for word in words if word)}, {figures.count(report.errors)} ended in an error"
 
 
-def _print(out: Console, report: Report, group_by: list[str]) -> None:
+def _print(out: Console, report: Report, group_by: list[str], ids: dict[str, str]) -> None:
     out.print(plain(heading(report), "bold"), soft_wrap=True)
     scope = ", ".join(f"{name} {value}" for name, value in report.scope.items() if value is not None)
     commit = "" if report.git_commit is None else f"; commit {report.git_commit[:10]}"
@@ -51,7 +54,7 @@ def _print(out: Console, report: Report, group_by: list[str]) -> None:
                 plain(shorten(finding.text, _TEXT_LIMIT), _TOPIC_STYLES.get(finding.topic, ""))
             )
             if finding.runs:
-                line.append_text(plain(f"  {' '.join(figures.short_id(run_id) for run_id in finding.runs)}", "dim"))
+                line.append_text(plain(f"  {' '.join(ids[run_id] for run_id in finding.runs)}", "dim"))
             out.print(line, soft_wrap=True)
     if not report.runs:
         return
@@ -62,6 +65,9 @@ def _print(out: Console, report: Report, group_by: list[str]) -> None:
         _heading(out, "Metrics (mean and 95% interval)")
     if rows:
         out.print(grid(rows, _METRIC_COLUMNS, width=out.width))
+        methods = sorted({one.interval_method for one in report.metrics.values() if one.interval_method is not None})
+        if out.width < _ROOM_FOR_METHODS and methods:
+            out.print(plain(f"intervals: {', '.join(methods)}", "dim"), soft_wrap=True)
     for reason in dict.fromkeys(next(iter(one.not_applicable)) for one in unscored.values()):
         names = [name for name, one in unscored.items() if reason in one.not_applicable]
         out.print(plain(f"not applicable to any run, {reason}: {', '.join(names)}", "dim"), soft_wrap=True)
@@ -83,7 +89,7 @@ def _print(out: Console, report: Report, group_by: list[str]) -> None:
         columns = [named("from_agent", "from", limit=40), named("to_agent", "to", limit=40)]
         kinds = ("handoffs", "succeeded", "back", "bounced", "runs")
         out.print(grid(report.handoffs.pairs, [*columns, *(counted(kind) for kind in kinds)]))
-    _print_worst(out, report)
+    _print_worst(out, report, ids)
 
 
 def latency_and_cost(report: Report) -> list[str]:
@@ -97,14 +103,14 @@ def latency_and_cost(report: Report) -> list[str]:
             f"time: median {figures.duration(latency.median)} {spread}, p95 {figures.duration(latency.p95)} {tail}, "
             f"p99 {figures.duration(latency.p99)}, slowest {figures.duration(latency.max)}, "
             f"mean {figures.duration(latency.mean)}; "
-            f"{latency.n} of {latency.n_total} runs; {latency.method}{note}"
+            f"{latency.n} of {figures.counted(latency.n_total, 'run')}; {latency.method}{note}"
         ),
         (
             f"cost: {figures.usd(cost.per_run)} per run {interval_text(cost.interval, 'usd')}, "
             f"{figures.usd(cost.per_success)} per success ({cost.successes} of {cost.n_total}, "
             f"{cost.success_is.replace('_', ' ')}), {figures.usd(cost.total)} in all; "
-            f"{cost.n_priced} of {cost.n_total} runs priced, "
-            f"{cost.unpriced_llm_calls} LLM calls without a price{method}"
+            f"{cost.n_priced} of {figures.counted(cost.n_total, 'run')} priced, "
+            f"{figures.counted(cost.unpriced_llm_calls, 'LLM call')} without a price{method}"
         ),
     ]
     calls = ", ".join(
@@ -154,7 +160,7 @@ _METRIC_COLUMNS = (
     Column("metric", lambda row: row["id"], style="cyan", limit=40),
     Column("mean", _value, right=True),
     Column("interval", lambda row: interval_text(row["metric"].interval, row["metric"].unit), whole=True),
-    Column("method", lambda row: row["metric"].interval_method, style="dim", from_width=100),
+    Column("method", lambda row: row["metric"].interval_method, style="dim", from_width=_ROOM_FOR_METHODS),
     Column("scored", lambda row: f"{row['metric'].n_scored} / {row['metric'].n_total}", right=True),
     Column(
         "not applicable",
@@ -236,7 +242,14 @@ def _metric_cell(name: str) -> Any:
     return cell
 
 
-def _print_worst(out: Console, report: Report) -> None:
+def shown_ids(report: Report) -> dict[str, str]:
+    """The ids of all runs that the report and those in it name, as short as they can be told apart."""
+    reports = (report, *report.other_sources.values())
+    named = [run_id for one in reports for finding in one.findings for run_id in finding.runs]
+    return figures.short_ids([*named, *(run.run_id for one in reports for run in one.worst_runs)])
+
+
+def _print_worst(out: Console, report: Report, ids: dict[str, str]) -> None:
     if not report.worst_runs:
         return
     _heading(out, "Worst runs")
@@ -244,7 +257,7 @@ def _print_worst(out: Console, report: Report) -> None:
         case = "" if run.case_id is None else f" {run.case_id}"
         question = "" if run.question is None else shorten(run.question, 100)
         out.print(
-            plain(figures.short_id(run.run_id), "cyan").append_text(plain(f"{case} {run.status} {question}")),
+            plain(ids[run.run_id], "cyan").append_text(plain(f"{case} {run.status} {question}")),
             soft_wrap=True,
         )
         if run.error_type is not None:
