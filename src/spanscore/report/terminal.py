@@ -91,12 +91,16 @@ class TextConsole(Console):
 
     def print(self, *objects: Any, **options: Any) -> None:
         """As of rich."""
+        width = self.width
         if self.folds:
+            options.setdefault("crop", False)
             if options.pop("soft_wrap", False):
                 words = [word for one in objects for word in str(one).split()]
-                options.setdefault("width", max(self.width, *map(len, words), 0))
-            options.setdefault("crop", False)
-        super().print(*objects, **options)
+                self.width = max(width, *map(len, words), 0)
+        try:
+            super().print(*objects, **options)
+        finally:
+            self.width = width
 
     def on_broken_pipe(self) -> None:
         """Let the command line decide what a closed pipe means, instead of leaving with a gate's exit code."""
