@@ -37,15 +37,12 @@ where value is not null;
 -- What was written where a count, a cost or a time belongs and is none (below 0, too large, no number): unknown in every later
 -- step, as if nothing had been written, which it is told apart from.
 create or replace temp table unusable_values as
-select distinct span_values.s, span_values.column_name, span_values.value
+select s, column_name, value
 from span_values
-inner join attribute_map using (column_name)
-where case attribute_map.unit
-    when 'tokens' then as_tokens(span_values.value) is null
-    when 'usd' then as_amount(span_values.value) is null
-    when 's' then as_amount(span_values.value) is null
-    else false
-end
+inner join (
+    select distinct column_name, unit from attribute_map where unit in ('tokens', 'usd', 's')
+) using (column_name)
+where case when unit = 'tokens' then as_tokens(value) is null else as_amount(value) is null end
 union all
 select s, 'time_to_first_chunk_s', value
 from span_values

@@ -91,12 +91,14 @@ class TextConsole(Console):
 
     def print(self, *objects: Any, **options: Any) -> None:
         """As of rich."""
+        if not self.folds:
+            super().print(*objects, **options)
+            return
+        options.setdefault("crop", False)
         width = self.width
-        if self.folds:
-            options.setdefault("crop", False)
-            if options.pop("soft_wrap", False):
-                words = [word for one in objects for word in str(one).split()]
-                self.width = max(width, *map(len, words), 0)
+        if options.pop("soft_wrap", False):
+            words = [word for one in objects for word in str(one).split()]
+            self.width = max(width, *map(len, words), 0)
         try:
             super().print(*objects, **options)
         finally:

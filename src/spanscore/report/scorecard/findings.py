@@ -110,7 +110,7 @@ def _about_the_report(
 def _about_the_traces(quality: TraceQuality) -> Iterator[Finding]:
     for row in quality.findings:
         example = row["example_run_id"]
-        where = "" if example is not None else f" Look at trace {row['example_trace_id']}: no run is to be seen in it."
+        where = "" if example is not None else f" Look at trace {row['example_trace_id']}."
         yield Finding(
             kind=row["kind"],
             topic="trace_quality",
