@@ -376,7 +376,8 @@ def test_a_webhook_that_never_answers_costs_one_message_a_change_and_one_attempt
 
     document = examine(failing)
     assert [(row["alert"], row["waiting"]) for row in document["undelivered"]["alerts"]] == [("r", 1), ("s", 1)]
-    assert "503" in document["undelivered"]["alerts"][0]["last_error"]
+    # One attempt a pass, at either of them: both are queued at the same moment.
+    assert any("503" in (row["last_error"] or "") for row in document["undelivered"]["alerts"])
     assert any("--discard webhook" in line for line in document["advice"])
     hook.answers = []
     assert one_pass(job(failing, few), alerting=watch, environ=environ(hook), now=NOW).sent == 2
