@@ -15,7 +15,7 @@ import grpc
 import pytest
 from certificates import Authority
 
-from spanscore.collector import Collector, Security, read_status
+from spanscore.collector import Collector, CollectorLimits, Security, read_status
 from spanscore.collector.records import Encoding, Signal, SpoolRecord
 from spanscore.collector.slices import read_slices
 from spanscore.collector.spool import Spool, segment_paths
@@ -117,6 +117,27 @@ def test_a_segment_that_a_collector_deletes_meanwhile_has_nothing_left_to_load(t
     paths[1].unlink()
 
     assert [first.segment, *(piece.segment for piece in slices)] == [paths[0].name, paths[2].name]
+
+
+def test_what_is_known_of_segments_goes_with_them(tmp_path: Path, traces: Traces) -> None:
+    """Else it would grow for as long as the collector runs, and what the manifest no longer names would wait again."""
+    limits = CollectorLimits(keep_s=0.0, keep_bytes=0)
+    with Collector(
+        tmp_path / "store", grpc=None, limits=limits, open_spool=lambda path: Spool(path, segment_bytes=1)
+    ) as opened:
+        opened._loader.stop()
+        for number in range(3):
+            spool(opened, traces, number)
+        listed = segment_paths(tmp_path / "store" / "spool")
+        assert opened._loader._try(load=True, derive=True) is None
+        assert (opened._spool.synced(), opened._spool.sealed()) == ({}, {})
+        assert opened._loader._try(load=True, derive=True) is None
+        opened._loader._loaded = {}
+        # Another thread has listed the folder before.
+        for path in listed:
+            path.touch()
+
+        assert opened._loader.waiting_bytes() == 0
 
 
 def test_what_a_spool_keeps_is_measured_without_the_segment_that_is_deleted_meanwhile(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from pathlib import Path
 
@@ -88,6 +89,17 @@ def test_a_key_while_the_prompt_closes_ends_the_query_and_later_keys_are_for_the
 
     assert took < SOON_S
     assert "42" in terminal.listen()
+
+
+@pytest.mark.slow
+def test_a_signal_at_the_prompt_drops_the_line_and_ends_nothing(terminal: Terminal) -> None:
+    for _ in range(3):
+        terminal.child.send("zebra")
+        terminal.expect("zebra")
+        terminal.child.kill(signal.SIGINT)
+        terminal.listen()
+
+    assert "42" in terminal.ask("select 6 * 7 as answer;")
 
 
 @pytest.mark.slow

@@ -346,6 +346,7 @@ class Loader:
             note_retired(directory, leaving)
             for path, _ in leaving:
                 path.unlink()
+            self._spool.forget(path.name for path, _ in leaving)
             sync_directory(directory)
         self._status.set(kept_bytes=total)
 

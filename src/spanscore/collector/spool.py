@@ -14,6 +14,7 @@ import secrets
 import threading
 import time
 from collections import deque
+from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -89,6 +90,13 @@ class Spool:
         """Per segment of this process that is never written again, its size [bytes]; no other may be deleted."""
         with self._mutex:
             return dict(self._sealed)
+
+    def forget(self, names: Iterable[str]) -> None:
+        """Told of sealed segments that have been deleted: nothing of them waits any more."""
+        with self._mutex:
+            for name in names:
+                self._synced.pop(name, None)
+                self._sealed.pop(name, None)
 
     def close(self) -> None:
         """Refuses further records, closes the segment and gives the directory back."""
