@@ -11,7 +11,7 @@ from spanscore.report.rows import Row, read_rows
 from spanscore.wording import agreeing, counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 SCHEMA_VERSION = "1.0"
@@ -20,16 +20,30 @@ SIGNALS = ("spans", "log_records")
 _COUNTED_BYTES = 256 << 20
 
 
-def examine(directory: Path) -> dict[str, Any]:
+def examine(
+    directory: Path, *, verify: bool = False, on_bytes: Callable[[int, int], None] | None = None
+) -> dict[str, Any]:
     """The JSON document of `spanscore doctor`: facts of the store in `directory`, and `advice`, empty when all is well.
+
+    Args:
+        directory: of the store.
+        verify: whether to read every byte of the archive and compare its SHA-256; otherwise sizes are compared.
+        on_bytes: told (bytes of the archive read, bytes in all).
 
     Raises:
         StoreMissing, StoreDamaged, …: the store cannot be read; the message says what to do.
     """
     from spanscore.collector.status import read_status
+    from spanscore.errors import StoreDamaged
     from spanscore.store import read_session
+    from spanscore.store.archive.check import check_archive, describe_damage
     from spanscore.store.archive.files import foreign_files
 
+    with _telling_what_waits(directory):
+        archive = check_archive(directory, is_whole=verify, on_bytes=on_bytes)
+    if archive.damaged:
+        # Nothing that reads spans would work either.
+        raise StoreDamaged(describe_damage(directory, archive.damaged))
     with _telling_what_waits(directory), read_session(directory) as session:
         accounting = read_rows(session, "reports/accounting.sql")
         (contents,) = read_rows(session, "reports/contents.sql")
@@ -49,7 +63,12 @@ def examine(directory: Path) -> dict[str, Any]:
         "contents": contents,
         "accounting": {signal: _balance(signal, accounting) for signal in SIGNALS},
         "spool": _spool(directory / "spool", loaded),
-        "archive": {"foreign_files": len(foreign)},
+        "archive": {
+            "files": archive.files,
+            "bytes": archive.size,
+            "verified": "sha256" if archive.is_whole else "size",
+            "foreign_files": len(foreign),
+        },
         "undelivered": undelivered,
         "collector": collector,
         "findings": findings,

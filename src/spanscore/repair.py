@@ -20,16 +20,25 @@ _WORKSHOP = ".repair"
 _SOURCE = "otlp"
 
 
-def repair_store(directory: Path, *, on_traces: Callable[[int, int], None] | None = None) -> dict[str, Any]:
+def repair_store(
+    directory: Path,
+    *,
+    on_traces: Callable[[int, int], None] | None = None,
+    on_bytes: Callable[[int, int], None] | None = None,
+) -> dict[str, Any]:
     """Repairs the store in `directory` where it is damaged; the JSON document of `spanscore doctor --repair`.
 
     Every row is read first: a store without damage is left as it is. A damaged log is put aside when the file without
     it is whole, as what it held is still in the spool. Otherwise a new store is made beside the old one, and takes its
     place once it is complete. Damaged files are moved into a folder and never deleted.
 
+    Every file of the archive is compared with what was written. One that is missing or damaged is listed no more, so
+    that the others can be read; where the list itself is lost, it is made anew of the files.
+
     Args:
         directory: of the store.
         on_traces: told (traces done, traces in all) while the trajectory is derived.
+        on_bytes: told (bytes done, bytes in all) while the archive is read.
 
     Raises:
         StoreMissing: there is neither a store nor a spool.
@@ -51,12 +60,17 @@ def repair_store(directory: Path, *, on_traces: Callable[[int, int], None] | Non
     is_store = spool_bytes(directory) > 0
     with Spool(spool):
         problem = unreadable(path, is_store=is_store) if path.exists() else "the file is missing"
-        if problem is None:
-            return {"schema_version": SCHEMA_VERSION, "store": str(directory), "damage": None, "notes": []}
         aside = directory / f"damaged-{dt.datetime.now(dt.UTC):%Y%m%dT%H%M%S.%fZ}"
+        if problem is None:
+            notes = _mend_archive(directory, aside, on_bytes)
+            if not notes:
+                return {"schema_version": SCHEMA_VERSION, "store": str(directory), "damage": None, "notes": []}
+            damage = "files of the archive are missing or damaged; the database is whole"
+            return _document(directory, damage, aside if aside.exists() else None, None, 0, notes)
         if _is_only_the_log(path, aside, is_store=is_store):
-            return _document(directory, problem, aside, None, 0, _notes_on_log(directory))
-        return _replace(directory, path, problem, aside, on_traces)
+            notes = [*_notes_on_log(directory), *_mend_archive(directory, aside, on_bytes)]
+            return _document(directory, problem, aside, None, 0, notes)
+        return _replace(directory, path, problem, aside, on_traces, on_bytes)
 
 
 def _log_of(path: Path) -> Path:
@@ -81,7 +95,12 @@ def _is_only_the_log(path: Path, aside: Path, *, is_store: bool) -> bool:
 
 
 def _replace(
-    directory: Path, path: Path, problem: str, aside: Path, on_traces: Callable[[int, int], None] | None
+    directory: Path,
+    path: Path,
+    problem: str,
+    aside: Path,
+    on_traces: Callable[[int, int], None] | None,
+    on_bytes: Callable[[int, int], None] | None,
 ) -> dict[str, Any]:
     from spanscore.store import Store, database_path, salvage_rows
 
@@ -91,7 +110,6 @@ def _replace(
         from_spool, unusable = _load_spool(store, directory / "spool")
         has_file = path.exists()
         salvaged = salvage_rows(store, path) if has_file else None
-        has_archive = any(table.name == "archived_traces" and table.copied for table in salvaged or [])
         store.derive(on_traces)
         store.checkpoint()
     # The old files have a second name before the first one goes: whenever this is cut short, nothing is lost.
@@ -104,20 +122,71 @@ def _replace(
     database_path(workshop).replace(path)
     _sync(directory)
     shutil.rmtree(workshop, ignore_errors=True)
-    if has_archive:
+    of_archive = [] if _lists_the_archive(salvaged) else _list_archive_anew(directory)
+    of_archive += _mend_archive(directory, aside, on_bytes)
+    if (directory / "archive").is_dir():
         # Spans that came after their trace was archived: the archive can be read now, and brings the trace back.
         with Store.open(directory) as store:
             _load_spool(store, directory / "spool")
             store.rebuild(on_traces)
     if not any(aside.iterdir()):
         aside.rmdir()
-    notes = _notes(directory, salvaged, unusable, has_file=has_file)
+    notes = _notes(directory, salvaged, unusable, has_file=has_file) + of_archive
     if aside.exists():
         notes.append(
             f"The old files are in `{aside}`, with all they hold; `purge` does not reach them. Delete the folder once "
             "nothing in it is needed."
         )
     return _document(directory, problem, aside if aside.exists() else None, salvaged, from_spool, notes)
+
+
+def _lists_the_archive(salvaged: list[SalvagedTable] | None) -> bool:
+    """Whether the new store knows all that the old one did of its archive."""
+    listing = [table for table in salvaged or [] if table.name.startswith("archive")]
+    return bool(listing) and all(table.rows is not None and not table.unreadable for table in listing)
+
+
+def _list_archive_anew(directory: Path) -> list[str]:
+    """Lists the files of an archive whose list is lost, and says what came of it; nothing where there is no file."""
+    from spanscore.store import Store
+    from spanscore.store.archive.heal import adopt
+
+    if not any((directory / "archive").rglob("*.parquet")):
+        return []
+    with Store.open(directory) as store:
+        adopted = adopt(store.connection)
+    listed = (
+        f"The list of the archive was lost: {adopted.files} files with {adopted.traces} traces are listed anew. Their "
+        "resources and scopes, such as the name of the service, are there only as far as the old file or the spool "
+        "still had them."
+    )
+    notes = [listed]
+    if adopted.unreadable:
+        notes.append(f"{adopted.unreadable} files of the archive cannot be read; they stay where they are, unlisted.")
+    return notes
+
+
+def _mend_archive(directory: Path, aside: Path, on_bytes: Callable[[int, int], None] | None) -> list[str]:
+    """Gives up files of the archive that are missing or damaged, and names them; nothing where all are whole."""
+    from spanscore.store import Store
+    from spanscore.store.archive.check import check_archive
+    from spanscore.store.archive.heal import give_up
+
+    damaged = check_archive(directory, is_whole=True, on_bytes=on_bytes).damaged
+    if not damaged:
+        return []
+    for one in damaged:
+        if one.is_there:
+            kept = aside / one.file.path
+            kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            (directory / one.file.path).rename(kept)
+    with Store.open(directory) as store:
+        give_up(store.connection, damaged)
+    return [
+        f"The archive file `{one.file.path}` was given up ({one.problem}): {one.file.rows} rows of `{one.file.table}` "
+        "are gone. Runs of these traces stay as they were derived, until they are derived again."
+        for one in damaged
+    ]
 
 
 def _load_spool(store: Store, spool: Path) -> tuple[int, int]:

@@ -16,6 +16,10 @@ def doctor(
             help="Read every row; where the store is damaged, make a new one of the spool and of what can be read.",
         ),
     ] = False,
+    verify: Annotated[
+        bool,
+        typer.Option("--verify", help="Read every file of the archive, and not only its size; takes its time."),
+    ] = False,
     discard: Annotated[
         str | None,
         typer.Option(
@@ -36,7 +40,9 @@ def doctor(
     findings here, every row with --repair.
 
     With --repair, damaged files are moved into a folder beside the new store, never deleted, and what cannot be there
-    is named. Stop the collector before.
+    is named. So are files of the archive that are missing or damaged. Stop the collector before.
+
+    The sizes of the archive's files are compared with what was written; --verify compares every byte, by SHA-256.
 
     Scores and messages that could not be delivered are shown with their destination, since when they wait, and the
     last error. --readdress and --discard are for a destination that is not used any more, such as one with a typing
@@ -46,14 +52,15 @@ def doctor(
     Examples:
       spanscore doctor
       spanscore doctor --format json | jq .advice
+      spanscore doctor --verify
       spanscore doctor --repair
       spanscore doctor --readdress http://otl:4318 http://otel:4318
       spanscore doctor --discard webhook
     """
-    if sum((repair, discard is not None, readdress is not None)) > 1:
+    if sum((repair, verify, discard is not None, readdress is not None)) > 1:
         from spanscore.errors import UsageError
 
-        raise UsageError("--repair, --discard and --readdress are done one at a time.")
+        raise UsageError("--repair, --verify, --discard and --readdress are done one at a time.")
     if discard is not None or readdress is not None:
         from spanscore.production import undelivered
         from spanscore.report.health import print_undelivered
@@ -66,13 +73,16 @@ def doctor(
     if repair:
         from spanscore.repair import repair_store
         from spanscore.report.health import print_repair
-        from spanscore.report.progress import progress
+        from spanscore.report.progress import progress, reading
 
-        with progress() as bars:
-            document = repair_store(store, on_traces=bars.traces)
+        with progress() as bars, reading("verifying the archive", visible=True) as on_bytes:
+            document = repair_store(store, on_traces=bars.traces, on_bytes=on_bytes)
         print_repair(document, output)
         return
     from spanscore.doctor import examine
     from spanscore.report.health import print_health
+    from spanscore.report.progress import reading
 
-    print_health(examine(store), output)
+    with reading("verifying the archive", visible=verify) as on_bytes:
+        document = examine(store, verify=verify, on_bytes=on_bytes)
+    print_health(document, output)

@@ -31,6 +31,11 @@ def print_health(document: dict[str, Any], form: str) -> None:
         f"{figures.counted(contents['spans'], 'span')} of {figures.counted(contents['traces'], 'trace')}, "
         f"{figures.counted(contents['log_records'], 'log record')}, {figures.counted(contents['runs'], 'run')}",
     )
+    archive = document["archive"]
+    if archive["files"]:
+        compared = "every byte" if archive["verified"] == "sha256" else "sizes"
+        held = f"{figures.count(archive['files'])} files ({figures.size(archive['bytes'])})"
+        _line(out, "archive", f"{held}, {compared} as written")
     _line(out, "last received", figures.when(contents["last_received_at"]))
     _line(out, "collector", _collector(document["collector"]))
     _line(out, "waiting", _waiting(document))

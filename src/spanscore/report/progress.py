@@ -73,3 +73,31 @@ def counting(description: str) -> Iterator[Callable[[int, int], None]]:
             bars.update(task, completed=steps, total=total)
 
         yield done
+
+
+@contextmanager
+def reading(description: str, *, visible: bool) -> Iterator[Callable[[int, int], None]]:
+    """A bar for bytes that are read, with their rate; only where it is `visible`.
+
+    Yields:
+        a callable: (bytes done, bytes in all).
+    """
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
+    out = error_console()
+    with Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+        console=out,
+        transient=True,
+        disable=not (visible and out.is_terminal),
+    ) as bars:
+        task = bars.add_task(description, total=None)
+
+        def done(n_bytes: int, total: int) -> None:
+            bars.update(task, completed=n_bytes, total=total)
+
+        yield done

@@ -308,7 +308,8 @@ def damage_in(error: Exception, directory: Path | None = None) -> StoreDamaged |
     if _ARCHIVE_FILE.search(text):
         return StoreDamaged(
             f"A file of the archive is missing or damaged: {_first_line(text)}\n"
-            "  Its spans are nowhere else: restore the file from a backup of the store directory."
+            "  Its spans are nowhere else: restore the file from a backup of the store directory. All such files, and "
+            f"what to do without a backup:  spanscore doctor{_option(directory)}"
         )
     if not any(sign in text for sign in _SIGNS_OF_DAMAGE):
         return None
@@ -323,11 +324,14 @@ def _named_in(text: str) -> Path | None:
 
 
 def _how_to_repair(directory: Path | None) -> str:
-    option = "" if directory is None else f" {store_option(directory)}"
     return (
         "Make a new store of what the spool keeps and of what can still be read, with the damaged file put aside:  "
-        f"spanscore doctor --repair{option}"
+        f"spanscore doctor --repair{_option(directory)}"
     )
+
+
+def _option(directory: Path | None) -> str:
+    return "" if directory is None else f" {store_option(directory)}"
 
 
 def _holder(text: str) -> str:

@@ -119,6 +119,11 @@ def salvage_rows(store: Store, damaged: Path) -> list[SalvagedTable] | None:
         con.execute("detach damaged")
     for table in ("spans", "span_events", "span_links", "span_conflicts", "log_records"):
         con.execute(f'delete from "{table}" where trace_id in (select trace_id from archived_traces)')
+    # Files that are written anew take the place of these, which are then this database's own to delete.
+    con.execute(
+        "insert into store_meta select 'archive_owner', split_part(max(part), '-', 2) from archive_parts "
+        "having count(*) > 0"
+    )
     con.execute("delete from pending_traces")
     model.mark_all_pending(con)
     _account(con)

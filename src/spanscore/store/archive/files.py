@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spanscore.errors import StoreDamaged, StoreError
-from spanscore.store.directory import make_directory, sync_directory
+from spanscore.store.directory import make_directory, store_option, sync_directory
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -118,7 +118,8 @@ def existing(directory: Path, path: str) -> Path:
     if not found.is_file():
         raise StoreDamaged(
             f"The archive file `{found}` is missing, and its traces are nowhere else.\n"
-            "  Restore it from a backup of the store directory."
+            "  Restore it from a backup of the store directory. All such files, and what to do without a backup:  "
+            f"spanscore doctor {store_option(directory)}"
         )
     return found
 
