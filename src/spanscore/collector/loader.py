@@ -131,8 +131,9 @@ class Loader:
             left = self._left(target)
             if time.monotonic() > deadline and (left or not self._is_settled):
                 raise DrainTimeout(
-                    f"{counted(left, 'byte')} of the spool to be loaded and {counted(self._pending, 'trace')} to "
-                    f"be derived still wait, in `{self._config.store}`: {problem or 'the time was too short'}\n"
+                    f"{counted(left, 'byte')} of the spool still wait to be loaded, and "
+                    f"{counted(self._pending, 'trace')} to be derived, in `{self._config.store}`: "
+                    f"{problem or 'the time was too short'}\n"
                     "  Nothing is lost: the collector goes on with them as soon as it can, or when it is started again."
                 ) from problem
             if problem is not None:
