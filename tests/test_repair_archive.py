@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from typer.testing import CliRunner
 
@@ -157,7 +158,7 @@ def test_a_trace_in_two_parts_is_listed_once_and_files_that_cannot_be_read_are_n
     document = repair_store(store)
 
     assert contents(store)["spans"] == before
-    assert any("cannot be read; they stay where they are" in note for note in document["notes"])
+    assert any("of the archive cannot be read, and stayed unlisted" in note for note in document["notes"])
 
 
 @pytest.mark.parametrize("how", ["gone", "flipped"])
@@ -198,3 +199,13 @@ def test_spans_that_are_gone_leave_their_runs_until_they_are_derived_again(store
         opened.rebuild()
     assert len(contents(store)["runs"]) < len(before["runs"])
     assert contents(store)["spans"] == after["spans"]
+
+
+def test_a_store_of_an_earlier_schema_is_checked_too(store: Path) -> None:
+    with duckdb.connect(str(store / "spanscore.duckdb")) as connection:
+        connection.execute("delete from schema_migrations where version > 7")
+    assert repair_store(store)["damage"] is None
+    with duckdb.connect(str(store / "spanscore.duckdb")) as connection:
+        connection.execute("delete from schema_migrations where version > 6")
+        connection.execute("drop table archive_files")
+    assert repair_store(store)["damage"] is None

@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spanscore.wording import counted
+from spanscore.wording import agreeing, counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -156,13 +156,14 @@ def _list_archive_anew(directory: Path) -> list[str]:
     with Store.open(directory) as store:
         adopted = adopt(store.connection)
     listed = (
-        f"The list of the archive was lost: {adopted.files} files with {adopted.traces} traces are listed anew. Their "
+        f"The list of the archive was lost: {counted(adopted.files, 'file')} with {counted(adopted.traces, 'trace')} "
+        f"{agreeing(adopted.files, 'is', 'are')} listed anew. Their "
         "resources and scopes, such as the name of the service, are there only as far as the old file or the spool "
         "still had them."
     )
     notes = [listed]
     if adopted.unreadable:
-        notes.append(f"{adopted.unreadable} files of the archive cannot be read; they stay where they are, unlisted.")
+        notes.append(f"{counted(adopted.unreadable, 'file')} of the archive cannot be read, and stayed unlisted.")
     return notes
 
 
@@ -183,8 +184,9 @@ def _mend_archive(directory: Path, aside: Path, on_bytes: Callable[[int, int], N
     with Store.open(directory) as store:
         give_up(store.connection, damaged)
     return [
-        f"The archive file `{one.file.path}` was given up ({one.problem}): {one.file.rows} rows of `{one.file.table}` "
-        "are gone. Runs of these traces stay as they were derived, until they are derived again."
+        f"The archive file `{one.file.path}` was given up ({one.problem}): {counted(one.file.rows, 'row')} of "
+        f"`{one.file.table}` {agreeing(one.file.rows, 'is', 'are')} gone. Runs of these traces stay as they "
+        "were derived, until they are derived again."
         for one in damaged
     ]
 

@@ -6,11 +6,11 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from spanscore.store import migrate
 from spanscore.store.archive.files import ArchiveFile
 from spanscore.store.connection import DEFAULT_WAIT_S, connect_for_reading
 from spanscore.store.directory import store_option
 from spanscore.store.session import require_store
+from spanscore.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,7 +90,7 @@ def check_archive(
 def describe_damage(directory: Path, damaged: list[DamagedFile]) -> str:
     """What is wrong with the archive, file by file, and what to do, for a person."""
     lines = [
-        f"  {directory / one.file.path}: {one.problem} ({one.file.rows} rows of `{one.file.table}`)"
+        f"  {directory / one.file.path}: {one.problem} ({counted(one.file.rows, 'row')} of `{one.file.table}`)"
         for one in damaged[:_NAMED]
     ]
     if len(damaged) > _NAMED:
@@ -108,7 +108,9 @@ def _listed(directory: Path) -> list[ArchiveFile]:
     path = require_store(directory)
     connection = connect_for_reading(path, wait_s=DEFAULT_WAIT_S, timeout_s=None, memory_limit=None, threads=None)
     try:
-        migrate.require_current(connection, path)
+        if not connection.execute("select 1 from duckdb_tables() where table_name = 'archive_files'").fetchall():
+            # A store of a version that had no archive, or something else: whoever reads more of it says so.
+            return []
         rows = connection.execute(
             "select table_name, path, row_count, bytes, sha256 from archive_files order by path"
         ).fetchall()
