@@ -145,6 +145,7 @@ def test_without_its_database_the_archive_is_listed_anew(store: Path) -> None:
     assert contents(store) == after
 
 
+@pytest.mark.slow
 def test_a_trace_in_two_parts_is_listed_once_and_files_that_cannot_be_read_are_named(store: Path) -> None:
     """An archiving was killed before it deleted the files that it had written anew; one of another day is cut."""
     before = contents(store)["spans"]
@@ -161,7 +162,7 @@ def test_a_trace_in_two_parts_is_listed_once_and_files_that_cannot_be_read_are_n
     assert any("of the archive cannot be read, and stayed unlisted" in note for note in document["notes"])
 
 
-@pytest.mark.parametrize("how", ["gone", "flipped"])
+@pytest.mark.parametrize("how", [pytest.param("gone", marks=pytest.mark.slow), "flipped"])
 def test_a_damaged_file_is_given_up_and_the_others_can_be_read(store: Path, how: str) -> None:
     before, advice = contents(store), examine(store)["advice"]
     (logs,) = files(store, "log_records")

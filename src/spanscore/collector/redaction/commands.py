@@ -139,14 +139,9 @@ def passwords_of_commands(text: str) -> Iterator[tuple[int, int]]:
                 at = next_at
 
 
-def password_after(text: str, start: int, end: int) -> tuple[int, int] | None:
-    """From and to of the password [characters] that a clause of SQL announces which begins from `start` to `end`."""
-    for at in range(start, end):
-        if text[at] in "iIpP":
-            found = _after_clause(text, at)
-            if found is not None:
-                return found
-    return None
+def password_after(text: str, at: int) -> tuple[int, int] | None:
+    """From and to of the password [characters] that a clause of SQL announces which begins at `at`."""
+    return _after_clause(text, at) if text[at] in "iIpP" else None
 
 
 def option_takes_password(words: Sequence[str]) -> bool:

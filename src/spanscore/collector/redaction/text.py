@@ -194,8 +194,8 @@ def _userinfo(text: str, start: int, end: int) -> Iterator[_Found]:
         yield _Found(found.start("userinfo"), found.end("userinfo"), "url_userinfo")
 
 
-def _clauses(text: str, start: int, end: int) -> Iterator[_Found]:
-    password = password_after(text, start, end)
+def _clauses(text: str, start: int, _: int) -> Iterator[_Found]:
+    password = password_after(text, start)
     if password is not None and _MARK not in text[slice(*password)]:
         yield _Found(*password, "password")
 
