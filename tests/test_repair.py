@@ -1,4 +1,8 @@
-"""A damaged, cut or missing store heals from the spool, or is repaired by `doctor --repair`, or says what is gone."""
+"""A damaged, cut or missing store heals from the spool, or is repaired by `doctor --repair`, or says what is gone.
+
+A damaged log or file takes 1.1 to 1.8 s on a machine that is busy with other things: the exhaustive tests, which once
+ran with 300 logs and 160 files, have as many as end in eight minutes.
+"""
 
 import json
 import random
@@ -172,11 +176,11 @@ def test_a_damaged_log_costs_nothing_that_was_acknowledged(tmp_path: Path, what:
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("what", ["cut", "flipped", "zeros"])
-def test_300_damaged_logs_cost_nothing_that_was_acknowledged(tmp_path: Path, what: str) -> None:
+def test_180_damaged_logs_cost_nothing_that_was_acknowledged(tmp_path: Path, what: str) -> None:
     rng = random.Random(what)
     base = tmp_path / "base"
     with_log(base)
-    for _ in range(100):
+    for _ in range(60):
         directory = tmp_path / "store"
         shutil.copytree(base, directory)
         damage_log(directory, what, rng)
@@ -188,13 +192,13 @@ def test_300_damaged_logs_cost_nothing_that_was_acknowledged(tmp_path: Path, wha
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("what", ["flipped", "cut"])
-def test_80_damaged_files_cost_nothing_that_was_acknowledged(tmp_path: Path, what: str) -> None:
+def test_100_damaged_files_cost_nothing_that_was_acknowledged(tmp_path: Path, what: str) -> None:
     """A flip that nothing reads goes unnoticed; whatever DuckDB refuses is repaired."""
     rng = random.Random(what)
     base = tmp_path / "base"
     size = fill(base).stat().st_size
     repaired = 0
-    for _ in range(80):
+    for _ in range(50):
         directory = tmp_path / "store"
         shutil.copytree(base, directory)
         path = directory / "spanscore.duckdb"
@@ -208,7 +212,7 @@ def test_80_damaged_files_cost_nothing_that_was_acknowledged(tmp_path: Path, wha
 
         assert numbers(directory) == list(range(N))
         shutil.rmtree(directory)
-    assert repaired > 20
+    assert repaired > 12
 
 
 def with_log(directory: Path) -> None:
