@@ -34,7 +34,7 @@ def print_health(document: dict[str, Any], form: str) -> None:
     archive = document["archive"]
     if archive["files"]:
         compared = "every byte" if archive["verified"] == "sha256" else "sizes"
-        held = f"{figures.count(archive['files'])} files ({figures.size(archive['bytes'])})"
+        held = f"{figures.counted(archive['files'], 'file')} ({figures.size(archive['bytes'])})"
         _line(out, "archive", f"{held}, {compared} as written")
     _line(out, "last received", figures.when(contents["last_received_at"]))
     _line(out, "collector", _collector(document["collector"]))
