@@ -19,14 +19,14 @@ from spanscore.collector.slices import decode_records, read_slices
 from spanscore.collector.spool import Spool, segment_paths
 from spanscore.errors import DrainTimeout
 from spanscore.otlp import RawTables
-from spanscore.store import Store
+from spanscore.store import Store, read_session
 from spanscore.store.directory import sync_directory
 
 Stored = Callable[..., list[tuple[Any, ...]]]
 NUMBERS = "select attributes['number']::bigint from spans order by 1"
 HOLD_STORE = """
 import sys, pathlib
-from spanscore.store import Store
+from spanscore.store import Store, read_session
 with Store.open(pathlib.Path(sys.argv[1])):
     print("open", flush=True)
     sys.stdin.read()
@@ -401,6 +401,32 @@ def test_a_large_backlog_is_loaded_in_several_windows(
         found = numbers(collector, stored)
 
     assert found == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(("overdue_s", "is_derived"), [(0.0, True), (3600.0, False)])
+def test_a_backlog_without_end_does_not_keep_the_trajectory_from_growing(
+    tmp_path: Path,
+    traces: Callable[..., Any],
+    stored: Stored,
+    monkeypatch: pytest.MonkeyPatch,
+    overdue_s: float,
+    is_derived: bool,
+) -> None:
+    monkeypatch.setattr(loader, "WINDOW_S", 0.0)
+    monkeypatch.setattr(loader, "OVERDUE_S", overdue_s)
+    monkeypatch.setattr("spanscore.collector.slices.SLICE_BYTES", 1)
+    with Collector(tmp_path / "store", limits=CollectorLimits(load_interval_s=3600.0)) as quiet:
+        quiet.drain()
+        for number in range(3):
+            send(quiet, traces(number).SerializeToString())
+        assert quiet._loader._try(load=True, derive=True) is None
+        with read_session(tmp_path / "store") as session:
+            (seen,) = session.rows("select (select count(*) from spans), (select count(*) from pending_traces)")
+        still_waits = quiet._loader.waiting_bytes() > 0
+        found = numbers(quiet, stored)
+
+    assert (still_waits, seen) == (True, (1, int(not is_derived)))
+    assert found == [0, 1, 2]
 
 
 def test_merged_tables_point_at_the_same_rows(traces: Callable[..., Any], logs: Callable[..., Any]) -> None:

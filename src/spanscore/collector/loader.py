@@ -15,10 +15,10 @@ from pathlib import Path
 
 from spanscore.collector.config import CollectorConfig
 from spanscore.collector.lag import Lag
-from spanscore.collector.records import Gap, SpoolRecord
+from spanscore.collector.quarantine import Quarantine
 from spanscore.collector.retired import note_retired, read_retired
 from spanscore.collector.slices import Slice, decode_records, read_slices, waiting
-from spanscore.collector.spool import QUARANTINE, TORN_SUFFIX, Spool, segment_paths
+from spanscore.collector.spool import Spool, segment_paths
 from spanscore.collector.status import CollectorStatus, moment, now
 from spanscore.errors import DrainTimeout, StoreLocked
 from spanscore.otlp import RawTables
@@ -34,6 +34,8 @@ DERIVE_SPANS = 10_000
 PAUSE_S = 0.25
 LONGEST_PAUSE_S = 1.0
 STORE_WAIT_S = 1.0
+# Where spans come faster than they are loaded, the trajectory is brought up to date all the same, so often [s].
+OVERDUE_S = 30.0
 _ONE_BY_ONE_AFTER = 3
 _SET_ASIDE_AFTER = 6
 
@@ -55,8 +57,10 @@ class Loader:
         self._is_settled = False
         self._covered: dict[str, int] = {}
         self._refused_by_store: tuple[str, int] | None = None
+        self._quarantine = Quarantine(spool.directory, status)
         self._lag = Lag()
         self._pending = 0
+        self._derived_at = time.monotonic()
         self._started_s = time.time() - time.monotonic()
         self._last_hold_s = 0.0
         self._longest_hold_s = 0.0
@@ -220,17 +224,18 @@ class Loader:
             return None
 
     def _window(self, *, load: bool, derive: bool) -> None:
-        """Loads what waits, derives once nothing waits any more, and deletes segments that are no longer needed."""
+        """Loads what waits, derives where nothing waits any more or it is overdue, and deletes segments not needed."""
         synced = self._spool.synced()
         is_derived = False
         with self._open_store() as store:
             started = time.monotonic()
             self._lag.begin_window(store.waiting_since_ns())
             is_complete = not load or self._load_waiting(store, synced)
-            if derive and is_complete:
+            if derive and (is_complete or time.monotonic() - self._derived_at > OVERDUE_S):
                 # In small rounds: memory and the time that readers wait are bounded by them.
                 store.derive(round_spans=DERIVE_SPANS, until=started + DERIVE_WINDOW_S)
                 self._pending = store.pending_traces()
+                self._derived_at = time.monotonic()
                 is_derived = True
             store.checkpoint()
         self._covered = dict(self._loaded)
@@ -297,12 +302,12 @@ class Loader:
     def _load(self, store: Store, piece: Slice) -> int:
         """One slice in one transaction; the number of spans that were new."""
         for gap in piece.gaps:
-            self._set_gap_aside(piece.segment, gap)
+            self._quarantine.set_gap_aside(piece.segment, gap)
         tables, undecodable = decode_records(piece.records, self._config.limits.span)
         for item in undecodable:
-            self._set_record_aside(piece.segment, item.record, item.reason)
+            self._quarantine.set_record_aside(piece.segment, item.record, item.reason)
         if (piece.segment, piece.start_offset) == self._refused_by_store and self._failures > _SET_ASIDE_AFTER:
-            self._set_record_aside(piece.segment, piece.records[0], "the store refused it repeatedly")
+            self._quarantine.set_record_aside(piece.segment, piece.records[0], "the store refused it repeatedly")
             tables = RawTables()
         oldest_ns = min((record.received_ns for record in piece.records), default=None)
         if oldest_ns is not None:
@@ -350,45 +355,6 @@ class Loader:
             self._spool.forget(path.name for path, _ in leaving)
             sync_directory(directory)
         self._status.set(kept_bytes=total)
-
-    def _set_gap_aside(self, segment: str, gap: Gap) -> None:
-        copy = self._copy(segment, gap.start_offset, gap.end_offset, gap.content, is_torn=gap.is_torn_tail)
-        if gap.is_torn_tail:
-            self._status.add(torn_tails=1)
-            log.warning(
-                "Segment `%s` ends in the middle of a record at byte %d, as after a kill: the record was never "
-                "acknowledged. Its %d bytes are kept in `%s`.",
-                segment, gap.start_offset, len(gap.content), copy,
-            )  # fmt: skip
-            return
-        self._status.report_damage(segment, gap.start_offset, gap.end_offset, gap.reason, copy)
-        log.error(
-            "Segment `%s` is damaged from byte %d to %d: %s. Spans that were acknowledged may be lost. The bytes are "
-            "kept in `%s`; check the disk.",
-            segment, gap.start_offset, gap.end_offset, gap.reason, copy,
-        )  # fmt: skip
-
-    def _set_record_aside(self, segment: str, record: SpoolRecord, reason: str) -> None:
-        start = record.end_offset - len(record.payload)
-        copy = self._copy(segment, start, record.end_offset, record.payload)
-        self._status.report_damage(segment, start, record.end_offset, reason, copy)
-        log.error(
-            "A request in segment `%s` that was acknowledged cannot be loaded: %s. Its bytes are kept in `%s`.",
-            segment, reason, copy,
-        )  # fmt: skip
-
-    def _copy(self, segment: str, start: int, end: int, content: bytes, *, is_torn: bool = False) -> Path:
-        """Keeps bytes that could not be loaded; the same bytes again are the same file."""
-        folder = self._spool.directory / QUARANTINE
-        folder.mkdir(mode=0o700, exist_ok=True)
-        path = folder / f"{segment}.{start}-{end}{TORN_SUFFIX if is_torn else ''}"
-        with path.open("wb") as file:
-            os.fchmod(file.fileno(), 0o600)
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        sync_directory(folder)
-        return path
 
 
 def _is_about_the_rows(error: Exception) -> bool:
