@@ -5,7 +5,7 @@ from io import StringIO
 import pytest
 
 from spanscore.report.tables import Column, counted, grid, named, timed
-from spanscore.report.terminal import console
+from spanscore.report.terminal import console, plain
 
 ROWS = [
     {"id": "29c19748", "agent": "an_agent_with_a_long_name", "status": "truncated", "calls": 12_345, "took": 0.0836},
@@ -68,3 +68,21 @@ def test_nothing_is_cut_where_words_are_folded(width):
     assert shown.count("reason") == 18
     for whole in ("29c19748", "an_agent_with_a_long_name", "truncated", "12,345", "83.6 ms", "1 min 01 s"):
         assert whole in shown
+
+
+@pytest.mark.parametrize("is_flexible", [False, True])
+@pytest.mark.parametrize("width", [20, 40, 100])
+def test_no_name_comes_to_begin_a_line(width, is_flexible):
+    """A service that runs checks would obey it."""
+    name = "a name of some length ::error::x " * 4
+    shown = lines(width, [Column("name", lambda row: name, flexible=is_flexible), *COLUMNS[:3]], folds=True)
+
+    assert sum(line.startswith("a name of some length ::error::x") for line in shown) == len(ROWS)
+    assert not [line for line in shown if line.startswith("::")]
+
+
+def test_a_line_of_text_stays_whole_in_a_pipe():
+    stream = StringIO()
+    console(stream).print(plain("spanscore doctor " * 30))
+
+    assert stream.getvalue().splitlines() == ["spanscore doctor " * 30]

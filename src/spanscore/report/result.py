@@ -116,7 +116,7 @@ def _write_table(stream: IO[str], result: QueryResult, fetched: Iterator[tuple[A
         for index, column in enumerate(result.columns)
     ]
     out = console(stream)
-    out.print(grid(rows, columns, width=out.width, folds=out.folds))
+    out.print(grid(rows, columns, width=out.width, folds=out.is_piped))
     out.print(plain(counted(len(rows), "row"), "dim"))
 
 

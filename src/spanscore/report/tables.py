@@ -65,7 +65,7 @@ def grid(
 
     out = console()
     room = out.width if width is None else width
-    folds = out.folds if folds is None else folds
+    folds = out.is_piped if folds is None else folds
     columns = [column for column in columns if room >= column.from_width]
     cells = [[_cell(column, row) for column in columns] for row in rows]
     headings = [plain(column.heading, "bold") for column in columns]
@@ -80,6 +80,8 @@ def grid(
             _LEAST_FLEXIBLE if column.flexible else _longest_word([headings[index], *(line[index] for line in cells)])
             for index, column in enumerate(columns)
         ]
+        # Whole, flexible or not: a service that runs checks takes a line that begins with `::` for a command.
+        least[:1] = widths[:1]
     limits = _fitting(widths, columns, room, least)
     table = WideTable(
         needed=sum(limits) + _GAP * (len(limits) - 1) if folds else 0,
@@ -113,7 +115,7 @@ def _fitting(widths: Sequence[int], columns: Sequence[Column], room: int, least:
     excess = sum(limits) + _GAP * (len(limits) - 1) - room
     for index, column in enumerate(columns):
         if column.flexible:
-            way = min(max(excess, 0), max(limits[index] - _LEAST_FLEXIBLE, 0))
+            way = min(max(excess, 0), max(limits[index] - max(_LEAST_FLEXIBLE, least[index]), 0))
             limits[index] -= way
             excess -= way
     words = [index for index, column in enumerate(columns) if not column.right and not column.whole]

@@ -80,29 +80,23 @@ def plain(value: object, style: str = "", *, keep_lines: bool = False) -> Text:
 
 
 class TextConsole(Console):
-    """A console that, where it `folds`, breaks long lines between words, as no terminal does it there.
+    """A console that, where it `is_piped`, neither breaks lines of text nor cuts tables that are wider than it.
 
-    Nothing is cut then: where a word is longer than a line, such as a path, the lines are as long as that word.
+    Whoever reads there copies commands and searches lines, or obeys them: a service that runs checks takes a line that
+    begins with `::` for a command, and no name may come to begin one.
     """
 
-    def __init__(self, *, folds: bool, **options: Any) -> None:
+    def __init__(self, *, is_piped: bool, **options: Any) -> None:
         super().__init__(**options)
-        self.folds = folds
+        self.is_piped = is_piped
 
     def print(self, *objects: Any, **options: Any) -> None:
         """As of rich."""
-        if not self.folds:
-            super().print(*objects, **options)
-            return
-        options.setdefault("crop", False)
-        width = self.width
-        if options.pop("soft_wrap", False):
-            words = [word for one in objects for word in str(one).split()]
-            self.width = max(width, *map(len, words), 0)
-        try:
-            super().print(*objects, **options)
-        finally:
-            self.width = width
+        if self.is_piped:
+            options.setdefault("crop", False)
+            if all(isinstance(one, str | Text) for one in objects):
+                options["soft_wrap"] = True
+        super().print(*objects, **options)
 
     def on_broken_pipe(self) -> None:
         """Let the command line decide what a closed pipe means, instead of leaving with a gate's exit code."""
@@ -112,19 +106,19 @@ class TextConsole(Console):
 def console(stream: IO[str] | None = None) -> TextConsole:
     """A console on `stream` (standard output) that reads no markup and no emoji codes in what it prints.
 
-    Where it is no terminal, lines are folded at `COLUMNS`, 100 without it.
+    Where it is no terminal, tables have the room of `COLUMNS`, 100 without it.
     """
     target = sys.stdout if stream is None else stream
-    return _console(target, folds=not target.isatty(), otherwise=WIDTH_WITHOUT_TERMINAL)
+    return _console(target, is_piped=not target.isatty(), otherwise=WIDTH_WITHOUT_TERMINAL)
 
 
 def error_console() -> TextConsole:
     """A console on standard error, for progress and notes; lines are left whole."""
-    return _console(sys.stderr, folds=False, otherwise=_WIDTH_OF_NOTES)
+    return _console(sys.stderr, is_piped=False, otherwise=_WIDTH_OF_NOTES)
 
 
-def _console(target: IO[str], *, folds: bool, otherwise: int) -> TextConsole:
+def _console(target: IO[str], *, is_piped: bool, otherwise: int) -> TextConsole:
     width = None if target.isatty() or os.environ.get("COLUMNS") else otherwise
     return TextConsole(
-        folds=folds, file=target, width=width, markup=False, emoji=False, highlight=False, soft_wrap=False
+        is_piped=is_piped, file=target, width=width, markup=False, emoji=False, highlight=False, soft_wrap=False
     )
