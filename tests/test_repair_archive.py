@@ -210,3 +210,46 @@ def test_a_store_of_an_earlier_schema_is_checked_too(store: Path) -> None:
         connection.execute("delete from schema_migrations where version > 6")
         connection.execute("drop table archive_files")
     assert repair_store(store)["damage"] is None
+
+
+CUT_SHORT = (
+    "spanscore.store.archive.heal.adopt",
+    pytest.param("spanscore.store.archive.check.check_archive", marks=pytest.mark.slow),
+    pytest.param("spanscore.store.Store.rebuild", marks=pytest.mark.slow),
+)
+
+
+@pytest.mark.parametrize("step", CUT_SHORT)
+def test_a_repair_that_was_cut_short_is_gone_on_with(store: Path, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+    """A new database is in place by then, and without this it would pass for a whole store."""
+    before = contents(store)
+    (store / "spanscore.duckdb").unlink()
+
+    def stop(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(step, stop)
+        with pytest.raises(KeyboardInterrupt):
+            repair_store(store)
+    told = doctor(store)
+    document = repair_store(store)
+    after = contents(store)
+
+    assert (told.exit_code, "cut short" in told.stderr, "doctor --repair --store" in told.stderr) == (3, True, True)
+    assert "finished now" in document["notes"][0]
+    assert after["spans"] == before["spans"]
+    assert len(after["runs"]) == len(before["runs"])
+    assert examine(store)["accounting"]["spans"]["stored"] == len(after["spans"])
+    assert repair_store(store)["damage"] is None
+
+
+def test_an_archive_without_database_and_spool_is_repaired(store: Path) -> None:
+    before = contents(store)
+    (store / "spanscore.duckdb").unlink()
+    shutil.rmtree(store / "spool", ignore_errors=True)
+    told = doctor(store)
+    repair_store(store)
+
+    assert (told.exit_code, "doctor --repair --store" in told.stderr) == (2, True)
+    assert contents(store)["spans"] == before["spans"]

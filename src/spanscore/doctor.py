@@ -35,10 +35,17 @@ def examine(
     """
     from spanscore.collector.status import read_status
     from spanscore.errors import StoreDamaged
+    from spanscore.repair import is_unfinished
     from spanscore.store import read_session
     from spanscore.store.archive.check import check_archive, describe_damage
     from spanscore.store.archive.files import foreign_files
+    from spanscore.store.directory import store_option
 
+    if is_unfinished(directory):
+        raise StoreDamaged(
+            f"A repair of `{directory}` was cut short: what is in its archive may be missing everywhere.\n"
+            f"  Go on with it:  spanscore doctor --repair {store_option(directory)}"
+        )
     with _telling_what_waits(directory):
         archive = check_archive(directory, is_whole=verify, on_bytes=on_bytes)
     if archive.damaged:
@@ -200,7 +207,7 @@ def _advice_on_undelivered(document: dict[str, Any]) -> list[str]:
         advice.append(
             f"Scores of runs and sessions ({row['waiting']}) wait for `{row['destination']}` since "
             f"{row['oldest'][:19]}Z. The next `spanscore score --emit` to that address sends them. Where it is not "
-            f"used any more:  {doctor} --readdress {name} URL|FILE  or  {doctor} --discard {name}"
+            f"used any more:  {doctor} --readdress {name} NEW  or  {doctor} --discard {name}"
         )
     messages = document["undelivered"]["alerts"]
     if messages:

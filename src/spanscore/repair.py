@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import os
 import shutil
 from pathlib import Path
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = "1.0"
 _WORKSHOP = ".repair"
 _SOURCE = "otlp"
+_UNFINISHED = "repair-unfinished.json"
+"""In the store while a new database stands there and the archive does not belong to it yet."""
 
 
 def repair_store(
@@ -52,15 +55,19 @@ def repair_store(
 
     path = database_path(directory)
     spool = directory / "spool"
-    if not path.exists() and not spool.is_dir():
+    has_archive = any((directory / "archive").rglob("*.parquet"))
+    if not path.exists() and not spool.is_dir() and not has_archive:
         raise StoreMissing(
             f"There is neither a store nor a spool in `{directory}`.\n  Name its directory with --store."
         )
-    # What the spool keeps came through a collector of this directory: the file beside it is a store, however it looks.
-    is_store = spool_bytes(directory) > 0
+    # A spool came through a collector of this directory, an archive out of its store: the file beside it is a store,
+    # however it looks.
+    is_store = spool_bytes(directory) > 0 or has_archive
     with Spool(spool):
         problem = unreadable(path, is_store=is_store) if path.exists() else "the file is missing"
         aside = directory / f"damaged-{dt.datetime.now(dt.UTC):%Y%m%dT%H%M%S.%fZ}"
+        if problem is None and is_unfinished(directory):
+            return _go_on(directory, on_traces, on_bytes)
         if problem is None:
             notes = _mend_archive(directory, aside, on_bytes)
             if not notes:
@@ -119,16 +126,15 @@ def _replace(
             os.link(old, aside / old.name)
     _sync(aside)
     _log_of(path).unlink(missing_ok=True)
+    if (directory / "archive").is_dir():
+        is_listed = _lists_the_archive(salvaged)
+        unfinished = {"damage": problem, "aside": aside.name, "is_listed": is_listed}
+        (directory / _UNFINISHED).write_text(json.dumps(unfinished), encoding="utf-8")
+        _sync(directory)
     database_path(workshop).replace(path)
     _sync(directory)
     shutil.rmtree(workshop, ignore_errors=True)
-    of_archive = [] if _lists_the_archive(salvaged) else _list_archive_anew(directory)
-    of_archive += _mend_archive(directory, aside, on_bytes)
-    if (directory / "archive").is_dir():
-        # Spans that came after their trace was archived: the archive can be read now, and brings the trace back.
-        with Store.open(directory) as store:
-            _load_spool(store, directory / "spool")
-            store.rebuild(on_traces)
+    of_archive = _finish(directory, aside, on_traces, on_bytes)
     if not any(aside.iterdir()):
         aside.rmdir()
     notes = _notes(directory, salvaged, unusable, has_file=has_file) + of_archive
@@ -138,6 +144,48 @@ def _replace(
             "nothing in it is needed."
         )
     return _document(directory, problem, aside if aside.exists() else None, salvaged, from_spool, notes)
+
+
+def is_unfinished(directory: Path) -> bool:
+    """Whether a repair was cut short that had put a new database into place: what is in the archive may be missing."""
+    return (directory / _UNFINISHED).exists()
+
+
+def _go_on(
+    directory: Path,
+    on_traces: Callable[[int, int], None] | None,
+    on_bytes: Callable[[int, int], None] | None,
+) -> dict[str, Any]:
+    unfinished = json.loads((directory / _UNFINISHED).read_text(encoding="utf-8"))
+    aside = directory / str(unfinished["aside"])
+    notes = ["An earlier repair was cut short, and is finished now.", *_finish(directory, aside, on_traces, on_bytes)]
+    kept = aside if aside.exists() and any(aside.iterdir()) else None
+    return _document(directory, str(unfinished["damage"]), kept, None, 0, notes)
+
+
+def _finish(
+    directory: Path,
+    aside: Path,
+    on_traces: Callable[[int, int], None] | None,
+    on_bytes: Callable[[int, int], None] | None,
+) -> list[str]:
+    """Makes the archive that of the new database; every step can be done again. Notes on it."""
+    from spanscore.store import Store
+
+    mark = directory / _UNFINISHED
+    if not mark.exists():
+        return []
+    is_listed = json.loads(mark.read_text(encoding="utf-8"))["is_listed"]
+    notes = [] if is_listed else _list_archive_anew(directory)
+    notes += _mend_archive(directory, aside, on_bytes)
+    # Spans that came after their trace was archived: the archive can be read now, and brings the trace back.
+    with Store.open(directory) as store:
+        _load_spool(store, directory / "spool")
+        store.rebuild(on_traces)
+        store.checkpoint()
+    mark.unlink()
+    _sync(directory)
+    return notes
 
 
 def _lists_the_archive(salvaged: list[SalvagedTable] | None) -> bool:

@@ -48,4 +48,5 @@ def run(*words: object, width: int | None = None) -> Outcome:
 def start(*words: object, **options: Any) -> subprocess.Popen[bytes]:
     """Start `spanscore` with these words as a process of its own."""
     command = [sys.executable, "-c", "from spanscore.cli import main; main()", *map(str, words)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=dict(os.environ), **options)
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": dict(os.environ), **options}
+    return subprocess.Popen(command, **options)

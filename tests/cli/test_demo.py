@@ -48,7 +48,7 @@ def test_the_queries_it_suggests_run(shown):
     import shlex
 
     _, ended = shown
-    commands = re.findall(r'^spanscore sql [^"]*"[^"]*"$', ended.out, re.MULTILINE)
+    commands = re.findall(r'^\S*spanscore sql [^"]*"[^"]*"$', ended.out, re.MULTILINE)
     suggested = [shlex.split(command) for command in commands]
 
     assert len(suggested) == 3

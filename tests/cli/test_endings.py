@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -197,3 +198,17 @@ def test_an_archive_without_its_database_is_told(tmp_path):
 
     assert ended.code == 2
     assert "an archive that belongs to one" in ended.err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize(
+    "words", [["traces"], ["sql", "select repeat('x', 100000) from range(10)", "--format", "json"]]
+)
+def test_an_output_that_takes_no_more_is_said_in_a_sentence(store, words):
+    with Path("/dev/full").open("w") as full:
+        process = start(*words, "--store", store, stdout=full)
+        _, errors = process.communicate(timeout=60)
+
+    assert process.returncode == 3
+    assert "The output could not be written: No space left on device" in errors.decode()
+    assert b"Traceback" not in errors

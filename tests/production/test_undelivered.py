@@ -216,8 +216,8 @@ def test_when_some_have_arrived_the_failure_is_past(
     ("words", "said"),
     [
         (["--discard", "http://127.0.0.1:10"], "Nothing waits for `http://127.0.0.1:10/v1/logs`"),
-        (["--discard", ""], "is a folder"),
-        (["--discard", "webhook"], "Nothing waits for"),
+        (["--discard", ""], "neither an endpoint nor a file"),
+        (["--discard", "webhook"], "waits for the webhook"),
         (["--readdress", "http://h", "http://k"], "Nothing waits for `http://h/v1/logs`"),
         (["--readdress", NAME, "ftp://user:hush@h"], "begins with ftp://"),
         (["--readdress", NAME, MISTYPED], "already"),
@@ -270,3 +270,11 @@ def test_a_copy_for_others_has_no_addresses(undelivered: Path, tmp_path: Path) -
     names = {table.table for table in export_parquet(undelivered, tmp_path / "out", Selection(scope=Scope()))}
 
     assert not {"score_outbox", "destination_failures", "alert_outbox"} & names
+
+
+@pytest.mark.parametrize(
+    "word", ["localhost:4318", "otel.example.org:4318/v1/logs", "[::1]:4318", "https//host", "http:/host", ""]
+)
+def test_an_endpoint_with_something_missing_is_no_file(word: str) -> None:
+    with pytest.raises(UsageError, match="neither an endpoint nor a file"):
+        Destination(word, {})

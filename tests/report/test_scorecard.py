@@ -125,6 +125,16 @@ def test_checks_decide_what_a_success_is(tmp_path):
     assert (cost.successes, cost.success_is, cost.per_success) == (1, "task_completed", 2.0)
 
 
+def test_a_success_without_a_price_makes_no_other_cheaper(tmp_path):
+    filling = Filling(tmp_path / "s")
+    filling.run("priced", cost_usd=0.02)
+    for name in ("one", "two"):
+        filling.run(name, cost_usd=None, unpriced_llm_calls=1)
+    cost = filling.report().cost_usd
+
+    assert (cost.successes, cost.n_priced, cost.per_run, cost.per_success) == (3, 1, 0.02, 0.02)
+
+
 def test_an_unknown_cost_is_not_free(tmp_path):
     filling = Filling(tmp_path / "s")
     filling.run("priced", cost_usd=0.02, unpriced_llm_calls=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import traceback
@@ -17,6 +18,10 @@ from spanscore.errors import SpanscoreError
 EXIT_INTERNAL_ERROR = 4
 # 128 + SIGPIPE, what a program gets that does not catch the signal: a closed pipe is neither success nor a failed gate.
 EXIT_PIPE_CLOSED = 141
+# Of an output that is open already: opening a file names it.
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+# As for everything that is not known in the end.
+EXIT_NOT_WRITTEN = 3
 _REPORT_LINE = (
     "This is a bug in spanscore. Please report it with the lines above, the command, and `spanscore --version`;\n"
     "leave out anything of your traces that is private."
@@ -47,6 +52,10 @@ class Root(TyperGroup):
         except Exception as error:  # noqa: BLE001 the last line of defence: the user learns what to do with whatever it is
             if _is_interrupt(error):
                 raise KeyboardInterrupt from None
+            if isinstance(error, OSError) and error.filename is None and error.errno in _NO_ROOM:
+                _silence_stdout()
+                _say(f"spanscore: The output could not be written: {error.strerror}.\n  Make room, or write elsewhere.")
+                raise typer.Exit(EXIT_NOT_WRITTEN) from None
             damage = _damage(error, ctx.meta.get(STORE_KEY))
             if damage is not None:
                 _say(f"spanscore: {damage}")

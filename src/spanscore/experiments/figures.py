@@ -148,7 +148,7 @@ def side(experiment: Experiment, cases: Sequence[str] | None = None) -> Side:
         successes=successes,
         success_is=success_word(attempts),
         success_rate=figure(rate),
-        cost_usd=_cost(attempts, successes),
+        cost_usd=_cost(attempts),
         latency_s=_latency(attempts),
         llm_calls_per_attempt=_mean([attempt.llm_calls for attempt in attempts if attempt.llm_calls is not None]),
         tool_calls_per_attempt=_mean(tool_calls),
@@ -170,10 +170,12 @@ def _mean(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-def _cost(attempts: Sequence[Attempt], successes: int) -> Cost:
+def _cost(attempts: Sequence[Attempt]) -> Cost:
     priced = [(attempt.cost_usd, attempt.case_id) for attempt in attempts if attempt.cost_usd is not None]
     values = [value for value, _ in priced]
     total = math.fsum(values) if values else None
+    # Of attempts with a price: one without is not free.
+    successes = sum(attempt.is_success for attempt in attempts if attempt.cost_usd is not None)
     return Cost(
         per_attempt=figure(t_mean(values, clusters=[case for _, case in priced], confidence=CONFIDENCE), values),
         per_success=total / successes if total is not None and successes else None,

@@ -31,6 +31,7 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
         """Follows nothing: the answer becomes an error."""
 
 
+_ANSWERED = "it answered"
 _OPENER = urllib.request.build_opener(_NoRedirects)
 
 
@@ -74,7 +75,7 @@ def post(
             with _OPENER.open(request, timeout=timeout_s) as answer:
                 return bytes(answer.read(_MOST_ANSWER_BYTES))
         except urllib.error.HTTPError as error:
-            problem = f"it answered {error.code} {error.reason}"
+            problem = f"{_ANSWERED} {error.code} {error.reason}"
             wanted_s = _retry_after(error.headers.get("Retry-After"))
             error.close()
             if error.code not in _TRY_AGAIN:
@@ -86,7 +87,8 @@ def post(
         if attempt < ATTEMPTS:
             sleep(min(_LONGEST_PAUSE_S, wanted_s if wanted_s is not None else pause * random.uniform(0.5, 1)))  # noqa: S311
             pause *= 2
-    raise DeliveryFailed(f"{address.shown} could not be reached in {ATTEMPTS} attempts: {problem}.")
+    what = "did not take it" if problem.startswith(_ANSWERED) else "could not be reached"
+    raise DeliveryFailed(f"{address.shown} {what} in {ATTEMPTS} attempts: {problem}.")
 
 
 def _retry_after(value: str | None) -> float | None:

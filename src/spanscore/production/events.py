@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
+import re
 import urllib.parse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,9 @@ _RUNS_AT_ONCE = 200
 _RECORDS_AT_ONCE = 2_000
 _TIMEOUT_S = 30.0
 
+# `localhost:4318`, `https//host`: an endpoint with something missing, and no file that anybody means.
+_LOOKS_LIKE_ADDRESS = re.compile(r"[A-Za-z0-9.-]+:\d+(/|$)|\[[0-9A-Fa-f:]+\]:\d+|https?[:/]", re.IGNORECASE)
+
 Record = dict[str, Any]
 
 
@@ -47,6 +51,11 @@ class Destination:
         self.is_url = "://" in word
         self._headers: dict[str, str] = {}
         if not self.is_url:
+            if not word or _LOOKS_LIKE_ADDRESS.match(word):
+                raise UsageError(
+                    f"`{word}` is neither an endpoint nor a file for scores.\n"
+                    "  Write an endpoint with its scheme, as http://localhost:4318, or a file as ./scores.jsonl."
+                )
             self.name = str(Path(word).absolute())
             if Path(word).is_dir():
                 raise UsageError(

@@ -74,6 +74,8 @@ def _waiting_for(store: Path, word: str) -> str:
             names.append(WEBHOOK)
     if word in names:
         return word
+    if word == WEBHOOK:
+        raise UsageError("No message about an alert waits for the webhook.")
     name = Destination(word, {}).name
     if name in names:
         return name

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import shutil
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -15,8 +19,6 @@ from spanscore.report.trace import read_trace
 from spanscore.report.tree import BRIEF, render_run
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rich.console import Console
 
     from spanscore.demo import Sent
@@ -79,14 +81,21 @@ def print_queries(directory: Path) -> None:
     """Print queries to try on the demo's store, and where it stays."""
     out = console()
     place = f"--store {shlex.quote(str(directory))}"
+    program = "spanscore" if shutil.which("spanscore") else _beside_python()
     _heading(out, "Try", None)
     for question, query in _QUERIES.items():
         out.print(Text(f"# {question}", style="dim"))
         # Whole lines, to be copied: the quotation marks hold those of the query together.
         indented = query.replace("\n", "\n  ")
-        out.print(Text(f'spanscore sql {place} "\n  {indented}"'), no_wrap=True, overflow="ignore")
+        out.print(Text(f'{program} sql {place} "\n  {indented}"'), no_wrap=True, overflow="ignore")
     out.print(Text(f"\nThe store stays in {plain(directory)}. Look at it with:"), soft_wrap=True)
-    out.print(Text(f"spanscore doctor {place}"), no_wrap=True, overflow="ignore")
+    out.print(Text(f"{program} doctor {place}"), no_wrap=True, overflow="ignore")
+
+
+def _beside_python() -> str:
+    """The program in a virtual environment that is not active, to be called from here."""
+    program = Path(sys.executable).with_name("spanscore")
+    return shlex.quote(os.path.relpath(program)) if program.exists() else "spanscore"
 
 
 def _heading(out: Console, title: str, command: str | None) -> None:

@@ -131,7 +131,8 @@ def require_store(directory: Path) -> Path:
     if next((directory / ARCHIVE_FOLDER).rglob("*.parquet"), None) is not None:
         raise StoreMissing(
             f"There is no database in `{directory}`, but an archive that belongs to one.\n"
-            "  Restore `spanscore.duckdb` from a backup of the directory: without it nothing can read the archive."
+            "  Restore `spanscore.duckdb` from a backup of the directory. Without one, make a new store of the "
+            f"archive, and be told what cannot be there:  spanscore doctor --repair {store_option(directory)}"
         )
     raise StoreMissing(
         f"There is no store in `{directory}`.\n"

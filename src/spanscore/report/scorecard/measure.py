@@ -174,6 +174,8 @@ def cost(runs: Sequence[RunFacts]) -> Cost:
     values = [value for value, _ in priced]
     estimate = t_mean(values, clusters=[cluster for _, cluster in priced], confidence=CONFIDENCE)
     successes = sum(run.is_success for run in runs)
+    # Of runs with a price: one without is not free.
+    priced_successes = sum(run.is_success for run in runs if run.cost_usd is not None)
     total = math.fsum(values) if values else None
     reported = [run.cost_reported_usd for run in runs if run.cost_reported_usd is not None]
     return Cost(
@@ -181,7 +183,7 @@ def cost(runs: Sequence[RunFacts]) -> Cost:
         per_run=estimate.value,
         interval=bounds(estimate),
         interval_method=estimate.method,
-        per_success=total / successes if total is not None and successes else None,
+        per_success=total / priced_successes if total is not None and priced_successes else None,
         successes=successes,
         success_is=_success_word(runs),
         n_priced=len(values),

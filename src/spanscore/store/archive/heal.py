@@ -72,29 +72,41 @@ def adopt(connection: duckdb.DuckDBPyConnection) -> Adopted:
     taken once. The trajectories of what is listed wait to be derived: `Store.rebuild`.
     """
     directory = store_directory(connection)
+    found, owner = _parts(directory)
+    # Before the transaction, which an error would end.
+    parts = {
+        part: {table: path for table, path in paths.items() if _can_be_read(connection, path)}
+        for part, paths in found.items()
+    }
+    unreadable = sum(map(len, found.values())) - sum(map(len, parts.values()))
+    # All or nothing: what is cut short is begun again.
+    connection.begin()
+    try:
+        files, traces = _adopt_parts(connection, directory, parts, owner)
+        connection.commit()
+    except BaseException:
+        roll_back(connection)
+        raise
+    return Adopted(files, traces, unreadable)
+
+
+def _adopt_parts(
+    connection: duckdb.DuckDBPyConnection, directory: Path, parts: dict[str, dict[str, Path]], owner: str | None
+) -> tuple[int, int]:
+    """Files and traces [count]."""
     before = _archived(connection)
     for table in ("archive_files", "archive_parts", "archived_traces", "archive_returned"):
         connection.execute(f"delete from {table}")
-    parts, owner = _parts(directory)
-    if owner is None:
-        return Adopted(0, 0, 0)
-    connection.execute("delete from store_meta where key = 'archive_owner'")
-    connection.execute("insert into store_meta values ('archive_owner', $1)", [owner])
-    files = traces = unreadable = 0
+    if owner is not None:
+        connection.execute("delete from store_meta where key = 'archive_owner'")
+        connection.execute("insert into store_meta values ('archive_owner', $1)", [owner])
+    files = traces = 0
     for part, paths in parts.items():
-        readable = {table: path for table, path in paths.items() if _can_be_read(connection, path)}
-        unreadable += len(paths) - len(readable)
-        connection.begin()
-        try:
-            n = _adopt_part(connection, directory, part, readable) if readable.keys() & _COUNTED.keys() else 0
-            connection.commit()
-        except BaseException:
-            roll_back(connection)
-            raise
+        n = _adopt_part(connection, directory, part, paths) if paths.keys() & _COUNTED.keys() else 0
         traces += n
-        files += len(readable) if n else 0
+        files += len(paths) if n else 0
     _account(connection, {signal: n - before[signal] for signal, n in _archived(connection).items()})
-    return Adopted(files, traces, unreadable)
+    return files, traces
 
 
 def _archived(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
