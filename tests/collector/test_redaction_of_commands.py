@@ -48,6 +48,7 @@ CREATE USER a IDENTIFIED WITH caching_sha2_password BY '⟨sesame⟩' REQUIRE SS
 GRANT ALL ON shop.* TO 'a'@'h' IDENTIFIED BY PASSWORD '⟨*94BDCEBE19083CE2A1F959FD02F964C7AF4CFC29⟩'
 create user a identified by "⟨sesame⟩"
 CREATE USER scott IDENTIFIED BY ⟨tiger⟩
+CREATE LOGIN scott IDENTIFIED BY N'⟨tiger⟩'
 SET PASSWORD FOR 'a'@'h' = '⟨sesame⟩'
 SET PASSWORD = PASSWORD('⟨sesame⟩')
 PGPASSWORD=⟨x⟩
@@ -61,6 +62,10 @@ curl -u user:⟨pass⟩
 curl -u user:⟨pass⟩ https://example.org
 curl -s 'https://example.org/a?b=1&c=2' -H "Accept: a; q=1" -u "user:⟨open sesame⟩"
 curl -uuser:⟨pass⟩ https://example.org
+curl -sSu user:⟨pass⟩ https://example.org
+curl -fsSLu user:⟨pass⟩ https://example.org
+curl -u user:'⟨open sesame⟩' https://example.org
+curl -u user:"⟨pass⟩" https://example.org
 curl --proxy-user=user:⟨pass⟩ https://example.org
 deploy --password ⟨x⟩
 deploy --password ⟨sesame⟩ --verbose
@@ -120,6 +125,8 @@ redis-cli -p 6379 ping
 redis-server -a; ls -a
 curl -u "$USER:$PASS" https://example.org
 curl -u user https://example.org
+curl -u user:'$PASS' https://example.org
+curl --silent-menu user:1 https://example.org
 curl -I -p https://example.org
 sshpass -e ssh -p 22 host
 sshpass -f file ssh -p 22 host

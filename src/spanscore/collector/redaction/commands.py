@@ -65,7 +65,7 @@ _USES = (
     _Use(("docker", "podman", "nerdctl", "buildah", "skopeo", "oras", "az"), r"[ \t]{1,4}login", "-p"),
     _Use(("rabbitmqadmin",), "", "-p"),
     _Use(("redis-cli",), "", "-a"),
-    _Use(("curl",), "", "-[uU]|--user|--proxy-user", has_user=True),
+    _Use(("curl",), "", "-[a-zA-Z#]{0,12}[uU]|--user|--proxy-user", has_user=True),
     _Use(("sqlcmd", "bcp", "osql"), "", "-P"),
     _Use(("mosquitto_",), "(?:pub|sub|rr)", "-P"),
     _Use(("ldap",), _LDAP, "-w"),
@@ -81,11 +81,12 @@ _OTHER_OPTIONS = frozenset(
     arents assive assword ath erm ort ost re rint rint0 rivileged rofile roxy rune ublish ull urge ush
     """.split()  # noqa: SIM905
 )
+_QUOTE_ALONE = re.compile(_QUOTE)
 _PORTS = re.compile(r"[\d.]*:?[\d.-]+:[\d-]+(?:/(?:tcp|udp))?|\d+:\d+")
 
 _IDENTIFIED = re.compile(
     rf"identified{_S}{{1,8}}(?:with{_S}{{1,8}}[\w'\"`]{{1,64}}{_S}{{1,8}})?(?P<by>by|as){_S}{{1,8}}"
-    rf"(?:(?:password|values){_S}{{1,8}})?(?P<open>{_QUOTE})?",
+    rf"(?:(?:password|values){_S}{{1,8}})?(?:[NEne](?={_QUOTE}))?(?P<open>{_QUOTE})?",
     re.IGNORECASE,
 )
 _PASSWORD = re.compile(
@@ -199,6 +200,11 @@ def _typed_after(use: _Use, text: str, option: re.Match[str]) -> tuple[int, int]
         if not colon or _PORTS.fullmatch(text[start:stop]):
             return None
         start += len(user) + 1
+        # Quoted by itself: `-u user:'…'`.
+        quote = _QUOTE_ALONE.match(text, start) if option["open"] is None else None
+        if quote is not None:
+            start, stop = quote.end(), end_of_password(text, quote.end(), quote.group())
+            return (start, stop) if is_typed_password(text[start:stop], is_quoted=True) else None
     value = text[start:stop]
     if not option["gap"] and (value in _OTHER_OPTIONS or _PORTS.fullmatch(value)):
         return None
