@@ -26,6 +26,7 @@ def span(trace: int, number: int, start: int) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 def test_old_traces_that_keep_growing_do_not_keep_new_ones_waiting(tmp_path: Path, make_tables: Any) -> None:
     """Five traces of long ago get a span before every round, and a round has room for three traces."""
     with Store.open(tmp_path / "store") as store:

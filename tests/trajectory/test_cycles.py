@@ -38,7 +38,15 @@ def without_findings(tables: dict[str, list[str]]) -> dict[str, list[str]]:
     return {table: rows for table, rows in tables.items() if table != "findings"}
 
 
-@pytest.mark.parametrize(("capture", "length"), [(CAPTURE, 1), (CAPTURE, 2), (NESTED, 3), (NESTED, 5)])
+@pytest.mark.parametrize(
+    ("capture", "length"),
+    [
+        (CAPTURE, 1),
+        pytest.param(CAPTURE, 2, marks=pytest.mark.slow),
+        (NESTED, 3),
+        pytest.param(NESTED, 5, marks=pytest.mark.slow),
+    ],
+)
 def test_a_cycle_gives_the_run_that_it_would_be_without(capture: str, length: int) -> None:
     parents = {span["spanId"]: span.get("parentSpanId") for span in spans_of(capture)}
     (root,) = (span_id for span_id, parent in parents.items() if not parent)
@@ -58,6 +66,7 @@ def test_a_cycle_gives_the_run_that_it_would_be_without(capture: str, length: in
     assert all(span_id in cycle for span_id in (last, *above))
 
 
+@pytest.mark.slow
 @settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_any_split_and_any_order_open_a_cycle_at_the_same_span(data: st.DataObject) -> None:
