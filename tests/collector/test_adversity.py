@@ -83,7 +83,7 @@ def test_a_notebook_delays_the_loading_and_nothing_else(
         with notebook(store, "writes"):
             assert post(traces(50).SerializeToString()) is None
             assert within_20_s(lambda: (read_status(store) or {})["waiting_spans"] == 1)
-            with pytest.raises(StoreLocked, match=r"1 spans \(\d+ bytes\) wait in the spool"):
+            with pytest.raises(StoreLocked, match=r"1 span \(\d+ bytes\) waits in the spool"):
                 examine(store)
         collector.drain()
 
